@@ -56,6 +56,8 @@ const flawOfEvent = (event: Envelope["event"], given: unknown): string | undefin
     return `an event of the type ${event.type} has no ${JSON.stringify(strange[0].slice(0, 60))}`
   if (event.type === "writeFact" && isEmpty(event.text)) return "the text of the fact is empty"
   if (event.type === "writeProfile") return flawOfProfile(event)
+  if ((event.type === "acceptDream" || event.type === "undoDream") && event.items?.length === 0)
+    return "the order names no item: leave items out for all of the dream"
   if (event.type !== "message") return undefined
   if (isEmpty(event.text) && (event.parts ?? []).length === 0) return "the text of the message is empty"
   const form = event.output === undefined ? undefined : formOf(event.output)

@@ -45,6 +45,8 @@ const empty: Readonly<Record<string, (fleet: Opened) => Promise<unknown>>> = {
   addFact: (fleet) => fleet.memory.addFact("desk", "  "),
   correctFact: (fleet) => fleet.memory.correctFact("desk", "fact_9_9", ""),
   addAttribute: (fleet) => fleet.memory.addAttribute("desk", "Ann", "\n"),
+  "acceptDream of nothing": (fleet) => fleet.memory.acceptDream("desk", "dream_1", { items: [] }),
+  "undoDream of nothing": (fleet) => fleet.memory.undoDream("desk", "dream_1", { items: [] }),
   "addAttribute of no one": (fleet) => fleet.memory.addAttribute("desk", " ", "Keeps bees.")
 }
 
@@ -63,7 +65,7 @@ describe("an order about a memory", () => {
     for (const [name, order] of Object.entries(empty)) {
       const error = await failure(order(fleet))
       assert.instanceOf(error, EnvelopeInvalid, name)
-      assert.match((error as Error).message, /is empty|has no name/, name)
+      assert.match((error as Error).message, /is empty|has no name|names no item/, name)
     }
     await fleet.idle()
     assert.strictEqual(await acceptedCount(fleet), before)

@@ -226,7 +226,7 @@ export class MemoryGroup extends HttpApiGroup.make("memory").add(
   HttpApiEndpoint.get("facts", "/v1/assistants/:id/memory/facts", {
     params: ofAssistant,
     query: {
-      state: Schema.optionalKey(Text(40)),
+      state: Schema.optionalKey(Fact.fields.state),
       q: Schema.optionalKey(Text(200)),
       limit,
       cursor

@@ -5,7 +5,7 @@
 // M2  Facts are read and checked once a commit of their assistant, however many pages of them are asked for.
 
 import { defined } from "@reverie/protocol"
-import { type BlockView, type Hit, type Json, type MemoryKind, explainRecall } from "reverie"
+import { type BlockView, type Fact, type Hit, type Json, type MemoryKind, explainRecall } from "reverie"
 import { boundOf, clip, clipAll, TEXT_CHARS } from "./message-view.ts"
 import { datedFact, type FactCache, living } from "./facts.ts"
 import { Malformed, memoryKinds } from "../api/index.ts"
@@ -81,7 +81,7 @@ export const overviewOf = async (
 }
 
 export interface FactsAsked {
-  readonly state?: string
+  readonly state?: Fact["state"]
   readonly q?: string
   readonly limit: number
   readonly cursor?: string

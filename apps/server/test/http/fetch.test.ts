@@ -264,6 +264,16 @@ describe("a fleet mounted in a web framework", () => {
     assert.include(trouble.join(), "was read before")
   })
 
+  test("W2 facts of a state that there is none of are refused with the states, never answered as none", async () => {
+    const { get } = await mounted()
+    const refused = await get("/v1/assistants/desk/memory/facts?state=zzz")
+    const { issues } = (await refused.clone().json()) as { readonly issues: unknown }
+    assert.strictEqual(await failureIn(refused, 400, "Malformed"), "the request does not fit: query.state")
+    const states = '"active" | "superseded" | "retired" | "quarantined" | "proposed"'
+    assert.deepStrictEqual(issues, [{ path: ["query", "state"], message: `Expected ${states}` }])
+    assert.strictEqual((await get("/v1/assistants/desk/memory/facts?state=active")).status, 200)
+  })
+
   test("W4 a function brings the fleet with the first request, again when it failed, and again when its fleet has ended", async () => {
     const alone = await mounted()
     await alone.fleet.close()

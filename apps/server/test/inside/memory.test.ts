@@ -56,7 +56,7 @@ describe("memory", () => {
   test("M1 a filter and words narrow the facts; hostile texts stay what they were, long ones are cut", async () => {
     const { ask, fleet } = await rig()
     await using _ = fleet
-    const asked = (query: { readonly limit: number; readonly state?: string; readonly q?: string }) =>
+    const asked = (query: { readonly limit: number; readonly state?: "quarantined"; readonly q?: string }) =>
       ask("north", ({ memory }) => memory.facts({ params: { id: "desk" }, query }))
     const held = await asked({ limit: 5, state: "quarantined" })
     assert.deepStrictEqual(

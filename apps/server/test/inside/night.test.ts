@@ -154,6 +154,12 @@ describe("night", () => {
     const [one] = (await fleet.memory.dream("desk", dream))?.learnt ?? []
     const accept = (payload: { readonly items?: ReadonlyArray<string> }) =>
       ask("north", (api) => api.night.acceptDream({ params: { ...params, dream }, headers: {}, payload }))
+    const undo = (items: ReadonlyArray<string>) =>
+      ask("north", (api) => api.night.undoDream({ params: { ...params, dream }, headers: {}, payload: { items } }))
+    for (const order of [accept({ items: [] }), undo([])]) assert.strictEqual(await refusalOf(order), "Malformed")
+    for (const order of [accept({ items: ["fact/fact_9_9"] }), undo(["fact/fact_9_9"])]) {
+      assert.strictEqual(await refusalOf(order), "NotFound")
+    }
     await accept({ items: [one?.item ?? ""] })
     await fleet.idle()
     assert.deepStrictEqual((await listed()).at(-1), [false, 1])
