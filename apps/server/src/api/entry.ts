@@ -4,6 +4,7 @@
 
 import { ContentPart, hookNames, tickOutcomes } from "@reverie/protocol"
 import type { Entry, PlacedMessage } from "reverie"
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
 const Json = Schema.Json
@@ -141,10 +142,10 @@ export const DreamReport = Schema.Struct({
   id: Schema.String,
   began_at: Schema.Finite,
   ended_at: Schema.Finite,
-  /** How much of it waits for a person's word. */
-  waiting: Schema.Int,
+  /** How much of it waits for a person's word. An older server does not say it, nor the next. */
+  waiting: Schema.Int.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0))),
   /** Nothing came of it, and nothing of it waits. */
-  isQuiet: Schema.Boolean,
+  isQuiet: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
   lines: Schema.Array(
     Schema.Struct({
       operation: Schema.String,

@@ -1,5 +1,7 @@
 import { memoryTools, selfTools } from "reverie"
+import * as Schema from "effect/Schema"
 import { assert, describe, test } from "vitest"
+import { DreamReport } from "../../src/api/entry.ts"
 import { asker, type Heard, openFleet, refusalOf } from "./rig.ts"
 import { aCompaction, HOSTILE, rowsOf, seeded, seeding, seedTool } from "./seed.ts"
 
@@ -166,5 +168,11 @@ describe("night", () => {
     await accept({})
     await fleet.idle()
     assert.deepStrictEqual((await listed()).at(-1), [false, 0])
+  })
+
+  test("N2 a night that an older server tells of, without what waits and whether it is quiet, is read all the same", () => {
+    const older = { id: "dream_1", began_at: 1, ended_at: 2, lines: [] }
+    const read = Schema.decodeUnknownSync(Schema.toCodecJson(DreamReport))(older)
+    assert.deepStrictEqual(read, { ...older, waiting: 0, isQuiet: false })
   })
 })
