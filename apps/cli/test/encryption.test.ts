@@ -47,6 +47,27 @@ test("Z1 O1 a directory is encrypted with the key of the environment, read with 
   assert.match((await run(read, { env: { REVERIE_KEY: next } })).stderr, /its keys are not there/)
 })
 
+test("R1 an agents ls that opens none of many says so in one line, with how many", async () => {
+  await using place = await temporary()
+  const [data, backup] = [join(place.path, "data"), join(place.path, "backup")]
+  const fleet = await Fleet.open({
+    data,
+    model: "offline",
+    fleet: defineFleet({
+      assistants: ["ann", "ben", "cai"].map((id) => defineAssistant({ id, instructions: "You are under test." }))
+    })
+  })
+  await fleet.close()
+  const env = { REVERIE_KEY: randomBytes(32).toString("hex") }
+  const asked = (...args: ReadonlyArray<string>) => run([...args, "--data", data], { env })
+  for (const args of [["encrypt"], ["backup", backup], ["keys", "rotate", "--renew"], ["restore", backup, "--force"]]) {
+    assert.strictEqual((await asked(...args)).code, 0)
+  }
+  const { stderr } = await asked("agents", "ls")
+  assert.strictEqual(stderr.split("\n").filter((line) => line.includes("read and")).length, 1, stderr)
+  assert.match(stderr, /default\/ann and 2 more cannot be read and are skipped/)
+})
+
 test("R1 new data keys make a backup of before unreadable without the keys of its time, and the command says so", async () => {
   await using place = await temporary()
   const [data, backup] = [join(place.path, "data"), join(place.path, "backup")]

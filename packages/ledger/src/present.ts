@@ -18,6 +18,7 @@ import {
 } from "./bundle-part.ts"
 import { BundleRefused, type UnreadableRecord } from "./errors.ts"
 import { MAX_PAGE_CHARS } from "./ledger.ts"
+import { isUnopened } from "./sealing/sealed-rows.ts"
 import { unreadReason } from "./segment.ts"
 
 const ordered = (value: Json): Json => {
@@ -112,7 +113,8 @@ const clashOf = (bundle: Bundle, here: Bundle): string | undefined => {
 // Readable: pages of rows of which some may be damaged, or written by a newer Reverie.
 // R1  A page is full unless nothing more follows, or its texts come to MAX_PAGE_CHARS: paging on by its last row misses nothing.
 //     It is empty only when nothing more follows.
-// R2  What is skipped is reported once, with its name, in the life of a store; of a segment that is lost only the first row is.
+// R2  What is skipped is reported once, with its name, in the life of a store; of a segment that is lost only the first row is, and of
+//     what a page has that does not open for want of keys the first, with how many more there are.
 // R3  The event loop turns between rows with long texts.
 
 interface ReadablePage<Row, A, E, R> {
@@ -124,14 +126,18 @@ interface ReadablePage<Row, A, E, R> {
   readonly decode: (row: Row) => Result.Result<A, UnreadableRecord>
 }
 
+const TELLS_MORE = "reverie doctor --deep tells more"
+
 export class Readable {
   readonly #said = new Set<string>()
 
   page<Row, A, E, R>(query: ReadablePage<Row, A, E, R>): Effect.Effect<ReadonlyArray<A>, E, R> {
     const { decode, fetch, lengthOf = () => 0, limit } = query
     const skip = (unreadable: UnreadableRecord) => this.#skip(unreadable)
+    const skipSealed = (unopened: ReadonlyArray<UnreadableRecord>) => this.#skipSealed(unopened)
     return Effect.gen(function* () {
       const found: Array<A> = []
+      const unopened: Array<UnreadableRecord> = []
       let last: Row | undefined
       for (let isMore = limit > 0; isMore;) {
         const wanted = limit - found.length
@@ -143,6 +149,7 @@ export class Readable {
           yield* longWork.begin(length)
           const decoded = decode(row)
           if (Result.isSuccess(decoded)) found.push(decoded.success)
+          else if (isUnopened(decoded.failure)) unopened.push(decoded.failure)
           else yield* skip(decoded.failure)
         }
         last = rows.at(-1)
@@ -150,6 +157,7 @@ export class Readable {
         const isLongEnough = found.length >= limit || (isCutShort && found.length > 0)
         isMore = !isLongEnough && (isCutShort || rows.length === wanted)
       }
+      yield* skipSealed(unopened)
       return found
     })
   }
@@ -160,7 +168,18 @@ export class Readable {
     if (this.#said.has(name)) return Effect.void
     this.#said.add(name)
     const what = segment === undefined ? `${record} cannot` : `${record}, and what else lies with it, cannot`
-    return Effect.logWarning(`${what} be read and is skipped: ${message}; reverie doctor --deep tells more`)
+    return Effect.logWarning(`${what} be read and is skipped: ${message}; ${TELLS_MORE}`)
+  }
+
+  #skipSealed(unopened: ReadonlyArray<UnreadableRecord>): Effect.Effect<void> {
+    const fresh = unopened.filter(({ record }) => !this.#said.has(record))
+    for (const { record } of fresh) this.#said.add(record)
+    const [first] = fresh
+    if (first === undefined) return Effect.void
+    const [more, are] = fresh.length === 1 ? ["", "is"] : [` and ${fresh.length - 1} more`, "are"]
+    return Effect.logWarning(
+      `${first.record}${more} cannot be read and ${are} skipped: ${first.message}; ${TELLS_MORE}`
+    )
   }
 }
 

@@ -38,9 +38,13 @@ export interface SealedRows {
 /** What stands in the place of a text that does not open. */
 const UNOPENED = "sealed, and does not open: it was changed, it is not in its place, or its key is gone"
 
+const REASON = `it is ${UNOPENED}`
+
 /** Why a text can not be read; undefined of one that is no sealed one. */
-export const unopenedReason = (text: string): string | undefined =>
-  text === UNOPENED ? `it is ${UNOPENED}` : undefined
+export const unopenedReason = (text: string): string | undefined => (text === UNOPENED ? REASON : undefined)
+
+/** Whether a record can not be read for that reason. */
+export const isUnopened = ({ message }: { readonly message: string }): boolean => message === REASON
 
 /** The expressions of a list, cut at the commas that stand in no brackets. */
 const listed = (text: string): ReadonlyArray<string> => {
