@@ -328,6 +328,32 @@ describe("bench memory", () => {
     }
   })
 
+  test("B5 A2 a request of a dream that is refused, and a question that is, end nothing: the question is neither right nor wrong", async () => {
+    await using folder = await temporary()
+    await written(folder.path, { "locomo10.json": locomo })
+    let dreamt = 0
+    const server = await startModelServer({
+      script: (request) => {
+        const isAsked = request.messages.some(({ content }) =>
+          /^You (?:judge answers|answer a question)/.test(String(content))
+        )
+        const isFirst = !isAsked && dreamt++ === 0
+        const isFerry = isAsked && request.messages.some(({ content }) => /Question: .*ferry/.test(String(content)))
+        return isFirst || isFerry ? { refuse: "filtered" } : { text: "yes" }
+      }
+    })
+    try {
+      const asked = ["bench", "memory", "--suite", "locomo", "--data", folder.path, "--model", `${server.url}#fake`]
+      const { code, stderr, stdout } = await said(asked)
+      assert.strictEqual(code, 0, stderr)
+      assert.match(stdout, /^memory +2 +1\.000 +\d+   1 failed$/m)
+      assert.match(stderr, /q2: filtered/)
+      assert.isAbove(dreamt, 0)
+    } finally {
+      await server.close()
+    }
+  })
+
   test("L1 in a chat the assistant answers in the words of the file, and they are found", async () => {
     await using folder = await temporary()
     const files = { "100K/1/chat.json": chat, "100K/1/probing_questions/probing_questions.json": probing }
