@@ -6,7 +6,7 @@
 //     A line `then` between them begins the next step: its calls are made when the results before it have come.
 // D2  Any other message is at most one call: of the offered tool that it shares the most words with, the first of equals.
 // D3  A quoted text and a number fill one parameter each, in order. A parameter that is not required is filled only
-//     when the message speaks of it.
+//     when the message speaks of it, and with a number only when it can be that one.
 // D4  A tool that needs several free texts is chosen by words only when the message quotes as many: to give all of them
 //     the whole message would be no more than noise.
 // D5  A line that begins with a dash asks for one call by words (D2 to D4), also of a tool that speaks; several such lines
@@ -258,12 +258,24 @@ const typeOf = ({ anyOf, type }: JsonObject): Json | undefined => {
 
 const quotation = /["“]([^"”]+)["”]/g
 
+/** Not what stands in a word: the code kestrel-7781 has no number below zero. */
+const numeral = /(?<![\w.-])-?\d+(?:\.\d+)?/g
+
+const canBe = ({ maximum = Infinity, minimum = -Infinity, ...schema }: JsonObject, number: number): boolean =>
+  number >= Number(minimum) && number <= Number(maximum) && (typeOf(schema) !== "integer" || Number.isInteger(number))
+
+/** Takes the first that the parameter can be; else any for one that must be there: the tool says what is wrong with it. */
+const taken = (numbers: Array<number>, schema: JsonObject, isRequired: boolean): number | undefined => {
+  const at = numbers.findIndex((each) => canBe(schema, each))
+  return at < 0 && !isRequired ? undefined : numbers.splice(Math.max(0, at), 1)[0]
+}
+
 const argumentsFor = (offer: ToolOffer, text: string): Json => {
   const properties = propertiesOf(offer)
   const { required } = offer.parameters
   const names = new Set(properties.flatMap(([name]) => [...stemsOf(name)]))
   const quotes = Array.from(text.matchAll(quotation), ([, quoted]) => quoted)
-  const numbers = Array.from(text.replaceAll(quotation, " ").matchAll(/-?\d+(?:\.\d+)?/g), ([digits]) => Number(digits))
+  const numbers = Array.from(text.replaceAll(quotation, " ").matchAll(numeral), ([digits]) => Number(digits))
   const after = (stems: ReadonlySet<string>, end: RegExp) => wordsAfter(stems, text, names, end)
   const phrase = (name: string, end: RegExp): string =>
     quotes.shift() ?? after(stemsOf(name), end) ?? after(stemsOf(offer.name), end) ?? text
@@ -271,10 +283,11 @@ const argumentsFor = (offer: ToolOffer, text: string): Json => {
     const choices = choicesOf(schema)
     if (choices.length > 0) return choices.find((choice) => isIn(choice, text))
     const type = typeOf(schema)
-    if (type === "number" || type === "integer") return numbers.shift()
+    const isRequired = Array.isArray(required) && required.includes(name)
+    if (type === "number" || type === "integer") return taken(numbers, schema, isRequired)
     const stems = stemsOf(name)
     const isNamed = stems.size === 0 ? isIn(name, text) : !stems.isDisjointFrom(stemsOf(text))
-    if (!isNamed && !(Array.isArray(required) && required.includes(name))) return undefined
+    if (!isNamed && !isRequired) return undefined
     if (type === "boolean") return isNamed && !/\b(?:no|not|never|without)\b/i.test(text)
     if (type === "object") return undefined
     if (type !== "array") return phrase(name, /[.,;!?\n]/)
