@@ -229,6 +229,7 @@ const fleet = defineFleet({ assistants: [defineAssistant({ id: "desk", instructi
 const refused = async (ask) => console.log(await ask().then(() => "opened", (error) => error._tag + ": " + error.message))
 await refused(() => mcpServer({ name: "files", transport: { command: "node" }, allow: ["read_file"] }))
 await refused(() => Fleet.open({ fleet, deployment: { database: "postgres://nobody@127.0.0.1:1/none" } }))
+await refused(() => Fleet.open({ fleet, deployment: { database: "postgres://nobody@127.0.0.1:1/none", redis: "redis://127.0.0.1:1" } }))
 const opened = await Fleet.open({ data: "data", model: "offline", fleet, recall: { url: "http://127.0.0.1:1" } })
 await refused(() => opened.memory.recall("desk", "a berth"))
 process.exit()

@@ -2,6 +2,7 @@
 // Owns putting the parts together, and their end. Leaves what they do to giver, hands, later and sleep-schedules.
 // B1  Who never takes opens no worker: a process that only gives costs one connection.
 // B2  Nothing here hangs its caller, whatever the server does, and only taking out what waits fails: no one else can make up for it.
+// B3  The client of Redis is loaded where Redis carries: who has none needs no package for it.
 
 import { MailboxUnavailable, WakeQueue } from "@reverie/mailbox"
 import { type Address, addressKey, defined, type Envelope, URGENCIES, type Urgency } from "@reverie/protocol"
@@ -12,7 +13,6 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type { Carrier, Request } from "./carriers/carrier.ts"
 import { openPostgresCarrier } from "./carriers/postgres-carrier.ts"
-import { openRedisCarrier } from "./carriers/redis-carrier.ts"
 import { InFlightJobs } from "./in-flight-jobs.ts"
 import { addressOf, eventOf, mayBeLessUrgent, payloadOf, type Sleep, sleepOptions, tickOptions } from "./job.ts"
 import { type QueueBullmqOptions, type Timing, timingOf } from "./options.ts"
@@ -227,9 +227,14 @@ const redacted = (carrier: Carrier, reach: Reach, publisher: Publisher) => (addr
       })
   })
 
+/** Loaded before anything is opened, a package that is missing is known at once. */
+export const loadRedis = () => import("./carriers/redis-carrier.ts")
+
 const openCarrier = ({ backend, prefix }: QueueBullmqOptions, timing: Timing): Effect.Effect<Carrier> =>
   "redis" in backend
-    ? Effect.sync(() => openRedisCarrier(Redacted.value(backend.redis), prefix, timing))
+    ? Effect.map(Effect.promise(loadRedis), ({ openRedisCarrier }) =>
+        openRedisCarrier(Redacted.value(backend.redis), prefix, timing)
+      )
     : openPostgresCarrier(Redacted.value(backend.postgres), prefix, timing)
 
 const open = Effect.fnUntraced(function* (options: QueueBullmqOptions) {

@@ -197,13 +197,23 @@ export const deployedStore = (deployment: Deployment, choice?: SegmentsChoice) =
     })
   )
 
-const queueAdapter = () => loadWith("a deployment", ["bullmq", "ioredis", "pg"], () => import("@reverie/queue-bullmq"))
+const queueAdapter = () => loadWith("a deployment", ["bullmq", "pg"], () => import("@reverie/queue-bullmq"))
+
+/** The same, with what its carrier needs beside. */
+const queueAdapterOf = async ({ redis }: Deployment) => {
+  if (redis === undefined) return queueAdapter()
+  return loadWith("a deployment", ["bullmq", "ioredis", "pg"], async () => {
+    const adapter = await import("@reverie/queue-bullmq")
+    await adapter.loadRedis()
+    return adapter
+  })
+}
 
 const deployedQueue = (deployment: Deployment, concurrency: number) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const { name = DEFAULT_NAME, redis } = deployment
-      const { queueBullmqLayer } = yield* Effect.promise(queueAdapter)
+      const { queueBullmqLayer } = yield* Effect.promise(() => queueAdapterOf(deployment))
       const postgres = () => ({ postgres: Redacted.make(databaseUrl(deployment)) })
       const backend = redis === undefined ? postgres() : { redis: Redacted.make(redis) }
       return queueBullmqLayer({ backend, prefix: name, concurrency, now: Clock.currentTimeMillis })
@@ -252,7 +262,12 @@ export const deployed = (deployment: Deployment, options: DeploymentOptions): Pr
     Layer.merge(feedLayer(), deployedQueue(deployment, concurrency)).pipe(
       // A package that is missing is named before a server is asked.
       Layer.provideMerge(
-        Layer.unwrap(Effect.as(Effect.promise(queueAdapter), deployedStore(deployment, options.segments)))
+        Layer.unwrap(
+          Effect.as(
+            Effect.promise(() => queueAdapterOf(deployment)),
+            deployedStore(deployment, options.segments)
+          )
+        )
       )
     ),
     tokensLayer(options.tokenizer),
