@@ -1,9 +1,9 @@
 import { assert, it } from "@effect/vitest"
 import { ModelRefused } from "@reverie/model"
-import { hashedEmbedder, memoryRecall } from "@reverie/testkit"
+import { hashedEmbedder, memoryRecall, RecallDisk } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import { recallFor } from "../src/index.ts"
-import { live } from "./rig.ts"
+import { type Life, live } from "./rig.ts"
 
 it("V4 the embedder is asked what a question means, without the names of those who speak", () => {
   const { calls, embedder } = hashedEmbedder()
@@ -58,4 +58,31 @@ it("V5 a text that the embedder refuses keeps no other from being embedded, and 
   const texts = asked.hits.map(({ entry }) => entry.text)
   for (const thing of ["lamp", "boat", "gull", "crane"]) assert.include(texts, `The ${thing} is at the quay.`)
   assert.strictEqual(asked.degraded, "the embedder refuses 1 of the memories: they are found by words alone")
+})
+
+it("V6 where an embedder has no vectors yet, or the index those of another one, answers say that words alone were searched for", () => {
+  const disk = new RecallDisk()
+  const opened = (bits: number, more: Pick<Parameters<typeof live>[0] & object, "disk" | "startAt"> = {}) =>
+    live({ recall: memoryRecall(disk), embedder: hashedEmbedder(bits).embedder, model: { text: "Noted." }, ...more })
+  const ask = (life: Life, mode: "fts" | "hybrid" | "vector") => {
+    const asked = recallFor(life.address(), "Where is the boat?", { mode })
+    const { degraded, mode: searched } = life.run(Effect.provide(asked, life.services()))
+    return [searched, degraded]
+  }
+  const first = opened(32)
+  first.say("The boat is at the quay.", { from: "Ann" })
+  first.rest()
+  const none = "no memory is embedded yet: only words were searched for"
+  assert.deepStrictEqual(ask(first, "hybrid"), ["fts", none])
+  assert.deepStrictEqual(ask(first, "vector"), ["fts", none])
+  assert.deepStrictEqual(ask(first, "fts"), ["fts", undefined])
+  first.pass(20_000)
+  assert.deepStrictEqual(ask(first, "hybrid"), ["hybrid", undefined])
+  const second = opened(64, { disk: first.disk, startAt: first.time.now })
+  const others = "the memories are embedded by another model, and not by this one yet: only words were searched for"
+  assert.deepStrictEqual(ask(second, "hybrid"), ["fts", others])
+  second.say("Good morning.", { id: "morning" })
+  second.rest()
+  second.pass(20_000)
+  assert.deepStrictEqual(ask(second, "hybrid"), ["hybrid", undefined])
 })

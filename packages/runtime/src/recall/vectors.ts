@@ -7,6 +7,7 @@
 //     answers again, and each answer of memory says why it was found by words alone.
 // V5  A text that an embedder refuses keeps no other from being embedded: the batch is halved until it is alone. Then it is found by
 //     words, and answers say so.
+// V6  An embedder without vectors yet, and one of another model than that of the index, cost meaning too: answers say so.
 // V4  A question is embedded as what it means (`meantBy`), which is found out only where there is a model to embed it.
 
 import { cleanText, effectiveMode, meantBy, Recall, type RecallQuery, type SearchMode } from "@reverie/memory"
@@ -171,6 +172,9 @@ interface Embedded {
   readonly why?: string
 }
 
+const NONE_YET = "no memory is embedded yet: only words were searched for"
+const OTHERS = "the memories are embedded by another model, and not by this one yet: only words were searched for"
+
 /** The hits by words among which the names of those who speak are looked for. */
 const NAMING_HITS = 10
 
@@ -186,8 +190,7 @@ export const vectorOf = Effect.fnUntraced(function* (
   const found = yield* Effect.serviceOption(Embedder)
   if (Option.isNone(found)) return none
   const { current } = yield* recall.vectorModels
-  // Nothing could be embedded yet.
-  if (current === undefined) return { ...defined({ why: whyOf(found.value) }) } satisfies Embedded
+  if (current === undefined) return { why: whyOf(found.value) ?? NONE_YET } satisfies Embedded
   const byWords = yield* recall.search(viewer, { ...query, search: "fts", limit: NAMING_HITS })
   const question = meantBy(query.text, byWords)
   const embedding = Effect.flatMap(embeddingModelOf(found.value), ({ id }) =>
@@ -196,7 +199,7 @@ export const vectorOf = Effect.fnUntraced(function* (
   return yield* embedding.pipe(
     Effect.tap(() => noteAnswer(found.value, "question")),
     Effect.map((vector): Embedded =>
-      vector === undefined ? none : { vector, ...defined({ why: whyOf(found.value) }) }
+      vector === undefined ? { why: whyOf(found.value) ?? OTHERS } : { vector, ...defined({ why: whyOf(found.value) }) }
     ),
     Effect.catch((failure) => Effect.map(noteFailure(found.value, "question", failure), (why): Embedded => ({ why })))
   )
