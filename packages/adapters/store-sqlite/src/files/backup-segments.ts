@@ -6,11 +6,11 @@
 
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { DatabaseSync } from "node:sqlite"
 import { assertReached, readPlaced, type SegmentPlace } from "@reverie/ledger"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { BackupRefused } from "../errors.ts"
+import { openToRead } from "./still.ts"
 
 type Place = SegmentPlace["Service"]
 
@@ -29,7 +29,7 @@ interface Row {
 
 /** What a database refers to apart from it; nothing in one of an older format. */
 const placedIn = (file: string): ReadonlyArray<Row> => {
-  const database = new DatabaseSync(file, { readOnly: true })
+  const database = openToRead(file)
   try {
     const columns = database.prepare("SELECT name FROM pragma_table_info('segments')").all()
     if (!columns.some(({ name }) => name === "place_key")) return []

@@ -25,6 +25,8 @@ import { assertNoBackup, formerOf, partialOf, swap, targetOf } from "./backup-ta
 import { own, privateDirectory, privateFile } from "./owner.ts"
 import { type KeysLacking, lackingIn } from "../sealing/opening.ts"
 import { lossIn } from "./survival.ts"
+import { isReadOnlyPlace, openToRead, stillStateOf } from "./still.ts"
+import { isOfFiles } from "../sql.ts"
 
 /** The index of memories comes along: made again it costs time, and its vectors cost money. */
 const DATABASES = ["recall.db", DATABASE]
@@ -53,7 +55,7 @@ const flush = async (path: string): Promise<void> => {
 }
 
 const positionOf = (file: string) => {
-  const database = new DatabaseSync(file, { readOnly: true })
+  const database = openToRead(file)
   try {
     return positionIn(database)()
   } finally {
@@ -63,12 +65,14 @@ const positionOf = (file: string) => {
 
 /** Copies a database as it is at one moment, beside anyone who writes it, and makes the copy a single file. */
 const copyDatabase = async (from: string, to: string): Promise<void> => {
-  const source = new DatabaseSync(from, { readOnly: true })
+  const before = stillStateOf(from)
+  const source = openToRead(from)
   try {
     await backup(source, to, { rate: ALL_PAGES })
   } finally {
     source.close()
   }
+  if (before !== undefined && stillStateOf(from) !== before) refuse(from, "someone wrote it while it was copied")
   const copy = new DatabaseSync(to)
   try {
     copy.exec("PRAGMA journal_mode = DELETE")
@@ -208,13 +212,20 @@ const putBack = async (
 
 type Refusal = BackupRefused | StoreError
 
+const UNREAD_LOG =
+  "it lies on a read-only file system, where its log can not be read; copy the directory, with all its files, to where it " +
+  "may be written, and back up the copy"
+
+const reasonOf = (place: string, error: unknown): string => {
+  if (isOfFiles(error) && isReadOnlyPlace(place)) return UNREAD_LOG
+  return error instanceof Error ? error.message : String(error)
+}
+
 const attempted = <A>(place: string, run: () => Promise<A>): Effect.Effect<A, Refusal> =>
   Effect.tryPromise({
     try: run,
     catch: (error) =>
-      error instanceof BackupRefused
-        ? error
-        : new BackupRefused({ place, reason: error instanceof Error ? error.message : String(error) })
+      error instanceof BackupRefused ? error : new BackupRefused({ place, reason: reasonOf(place, error) })
   })
 
 export interface BackupOptions {

@@ -9,11 +9,12 @@
 
 import { existsSync, linkSync, mkdtempSync, readdirSync, renameSync, rmSync, type Stats, statSync } from "node:fs"
 import { join } from "node:path"
-import { DatabaseSync } from "node:sqlite"
+import type { DatabaseSync } from "node:sqlite"
 import { defined } from "@reverie/protocol"
 import { StoreShortened } from "../errors.ts"
 import { DATABASE, LOG, LOG_LINK, type Mark, type Position, positionIn, readMark } from "./safeguard.ts"
 import { isUnfitting, sqliteFailure } from "../sql.ts"
+import { openToRead } from "./still.ts"
 
 const LOOK = "reverie.db-look-"
 const SHARED_INDEX = "reverie.db-shm"
@@ -49,7 +50,7 @@ const hasNoLinks = (error: unknown): boolean =>
   error instanceof Error && Reflect.get(error, "syscall") === "link" && NO_LINKS.has(Reflect.get(error, "code"))
 
 const looked = <A>(file: string, look: (database: DatabaseSync) => A): A => {
-  const database = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MILLIS })
+  const database = openToRead(file, BUSY_MILLIS)
   try {
     return look(database)
   } finally {
