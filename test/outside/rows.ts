@@ -264,8 +264,7 @@ const peers: Row = {
     const said = await scene.run(folder, "node", ["peers.mjs"])
     const wanted: ReadonlyArray<readonly [string, RegExp]> = [
       ["MCP", /McpUnavailable: .* npm i @modelcontextprotocol\/client\n/],
-      ["a deployment", /PackageMissing: .* npm i bullmq pg\n/],
-      ["a deployment with Redis", /PackageMissing: .* npm i bullmq ioredis pg\n/],
+      ["a deployment", /PackageMissing: .* npm i bullmq pg\n[^]*PackageMissing: .* npm i bullmq ioredis pg\n/],
       ["Qdrant", /an index in Qdrant needs .* npm i @qdrant\/js-client-rest/]
     ]
     return wanted.map(([what, sentence]) => [`${what}: the command is named`, sentence.test(said.text), said.text])

@@ -334,12 +334,9 @@ describe("bench memory", () => {
     let dreamt = 0
     const server = await startModelServer({
       script: (request) => {
-        const isAsked = request.messages.some(({ content }) =>
-          /^You (?:judge answers|answer a question)/.test(String(content))
-        )
-        const isFirst = !isAsked && dreamt++ === 0
-        const isFerry = isAsked && request.messages.some(({ content }) => /Question: .*ferry/.test(String(content)))
-        return isFirst || isFerry ? { refuse: "filtered" } : { text: "yes" }
+        const text = request.messages.map(({ content }) => String(content)).join("\n")
+        const isFirst = !/^You (?:judge answers|answer a question)/m.test(text) && dreamt++ === 0
+        return isFirst || /Question: .*ferry/.test(text) ? { refuse: "filtered" } : { text: "yes" }
       }
     })
     try {

@@ -17,8 +17,9 @@ const store = {
 const importanceOf = (content: string): unknown => {
   const prompt = { messages: [{ role: "user" as const, content, name: "ann" }], tools: [store], callPrefix: "1.1" }
   const [call] = Effect.runSync(offlineModel().infer(prompt)).calls
-  assert.strictEqual(call?.tool, "store_memory", content)
-  return (call?.arguments as { readonly importance?: unknown }).importance
+  assert(call !== undefined)
+  assert.strictEqual(call.tool, "store_memory", content)
+  return Reflect.get(Object(call.arguments), "importance")
 }
 
 describe("numbers of a message", () => {

@@ -11,7 +11,7 @@ import { aDirectory } from "./directories.ts"
 
 const address = anAddress()
 
-const born = Effect.fnUntraced(function* (directory: string) {
+const begun = Effect.fnUntraced(function* (directory: string) {
   const store = yield* openSqliteStore(directory)
   yield* store.ledger.create({ address, state: aState(), entry: anEntry() })
   yield* store.mailbox.accept(anEnvelope({ id: "first", to: address }))
@@ -41,7 +41,7 @@ it.effect.skipIf(process.getuid?.() !== 0)(
   (context) =>
     Effect.gen(function* () {
       const data = aDirectory()
-      yield* Effect.scoped(born(data))
+      yield* Effect.scoped(begun(data))
       const disk = yield* readOnlyCopy(data)
       if (disk === undefined) return context.skip("this process may not mount a file system")
       seal(disk)
@@ -59,7 +59,7 @@ it.effect.skipIf(process.getuid?.() !== 0)(
   (context) =>
     Effect.gen(function* () {
       const data = aDirectory()
-      yield* born(data)
+      yield* begun(data)
       assert.isTrue(existsSync(join(data, "reverie.db-wal")))
       const disk = yield* readOnlyCopy(data)
       if (disk === undefined) return context.skip("this process may not mount a file system")

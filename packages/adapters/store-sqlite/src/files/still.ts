@@ -1,7 +1,7 @@
 // Still: databases on a file system that may not be written, where SQLite can make no index of a log.
 // Owns whether such a file stands still, and opening it to be read. Leaves what is read to others.
 // S1  A file with a log or a journal beside it does not stand still: what stands there would be left out.
-// S2  Whoever copies it asks again afterwards: another mount of the same disk may be written.
+// S2  Anyone who copies it asks again afterwards: another mount of the same disk may be written.
 
 import { accessSync, constants, existsSync, statSync } from "node:fs"
 import { dirname } from "node:path"
