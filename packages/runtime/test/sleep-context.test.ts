@@ -142,6 +142,28 @@ describe("consolidating is a context of its own", () => {
     assert.lengthOf(model.asked, 3)
   })
 
+  it("L6: a model that always writes lets the journal of one that nobody talks to grow for a night, and no longer", () => {
+    const model = rounds((prompt) => {
+      const round = prompt.messages.filter(({ role }) => role === "assistant").length
+      const calls = [note(`The basin is deep, says ${model.asked.length}.`), keep(`Kept by ${model.asked.length}.`)]
+      return round === 0 ? { ...answer(prompt), calls } : answer(prompt)
+    })
+    const life = lived(model.consolidate)
+    const sizes = Array.from({ length: 6 }, () => {
+      wake(sleep(life))
+      return [journal(life).length, rowsOf(life, "passage").length]
+    })
+    assert.deepStrictEqual(sizes, Array<ReadonlyArray<number>>(6).fill([1, 1]))
+    assert.lengthOf(texts(life), 2)
+    const second = model.asked[2]
+    assert.deepStrictEqual(
+      second?.tools.map(({ name }) => name),
+      ["noop", "review_journal", "recall_memories"]
+    )
+    assert.notInclude(second?.messages[0]?.content, "add_journal_entry")
+    assert.lengthOf(model.asked, 4)
+  })
+
   it("L5: of what the calls said the model reads what fits into its window", () => {
     const long = Array.from({ length: 8 }, (_, index) => note(`${index} ${"The basin is deep. ".repeat(50)}`))
     const model = rounds(

@@ -4,7 +4,8 @@
 // K2  What the model refuses for itself, and what it answers in no form, waits for another night (lived-again.ts), and the report says so.
 
 import { allowedTools, contextIn } from "@reverie/context"
-import { consolidateAsk, wholeId } from "@reverie/memory"
+import { Ledger } from "@reverie/ledger"
+import { consolidateAsk, keyOfId, wholeId } from "@reverie/memory"
 import { type Ask, defined, type OpenJob, type RecordChange, rowsIn, type Usage } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { numberOf } from "../jobs/job-end.ts"
@@ -12,6 +13,7 @@ import { recordsOf } from "../session/own-records.ts"
 import type { Session } from "../session/session.ts"
 import { type Answered, askModel, consolidated, type DreamStep, nothingToDo } from "./consolidating.ts"
 import { type Batch, nextBatch, NOTHING_READ } from "./lived.ts"
+import { dreamId } from "./profiling.ts"
 import {
   keptLoop,
   type Loop,
@@ -21,7 +23,7 @@ import {
   runRound,
   shownRounds,
   sleepOffers,
-  TOOLS_TEXT
+  toolsText
 } from "./sleep-tools.ts"
 
 /** The asks over a batch so far. */
@@ -32,12 +34,20 @@ const loopOver = (session: Session, { items }: Batch): Loop => {
   return kept === undefined ? fresh : (keptLoop(kept, of) ?? fresh)
 }
 
+/** True when dreams have written all of it: entries of the ticks that are at hand as nights. */
+const isConcludedOnly = Effect.fnUntraced(function* ({ address }: Session, { items }: Batch) {
+  const dreams = items.map(({ id }) => /^entry_(\d+)_/.exec(keyOfId(wholeId(id)) ?? "")?.[1])
+  if (dreams.some((tick) => tick === undefined)) return false
+  const nights = new Set((yield* (yield* Ledger).records(address, ["dream"])).map(({ key }) => key))
+  return dreams.every((tick) => nights.has(dreamId(Number(tick))))
+})
+
 /** One answer of the model over a batch. */
-const answered = (session: Session, job: OpenJob, loop: Loop, ask: Ask) => {
+const answered = (session: Session, job: OpenJob, loop: Loop, ask: Ask, isConcluded: boolean) => {
   const context = contextIn(session.definition, "sleep_consolidate")
   const isLast = loop.answers + 1 >= context.maxIterations || loop.calls >= MAX_CALLS
-  const offers = isLast || !context.allowsMultiTool ? [] : allowedTools(context, sleepOffers)
-  const instructions = offers.length === 0 ? ask.instructions : `${ask.instructions}\n${TOOLS_TEXT}`
+  const offers = isLast || !context.allowsMultiTool ? [] : allowedTools(context, sleepOffers(isConcluded))
+  const instructions = offers.length === 0 ? ask.instructions : `${ask.instructions}\n${toolsText(isConcluded)}`
   const rounds = (room: number) => (loop.rounds.length === 0 ? [] : shownRounds(loop.rounds, room))
   const inLoop = { offers, rounds, no: numberOf(job) }
   return askModel(session, { ...ask, instructions }, ask.task, inLoop).pipe(
@@ -72,14 +82,15 @@ export const consolidating = Effect.fnUntraced(function* (session: Session, job:
   const finish = (answer: Answered) => Effect.map(consolidated(session, batch, answer), withoutLoop)
   if (ask === undefined) return yield* finish({ text: "", usage: [] })
   const loop = loopOver(session, batch)
-  const reply = yield* answered(session, job, loop, ask)
+  const isConcluded = yield* isConcludedOnly(session, batch)
+  const reply = yield* answered(session, job, loop, ask, isConcluded)
   if ("refused" in reply) return withoutLoop(leftFor(batch, `the model refused it: ${reply.refused}`, []))
   const text = rowsIn(reply.text, "id").length === 0 && loop.text !== "" ? loop.text : reply.text
   if (reply.calls.length === 0) {
     if (isAnswer(text)) return yield* finish({ text, usage: [reply.usage] })
     return withoutLoop(leftFor(batch, "the model's answer is not in the form that was asked for", [reply.usage]))
   }
-  const ran = yield* runRound(session, job, loop, reply)
+  const ran = yield* runRound(session, job, loop, reply, isConcluded)
   const isDone = reply.calls.some(({ tool }) => tool === "noop")
   const last = isDone ? yield* finish({ text, usage: [reply.usage] }) : undefined
   const next = loopChange({ ...ran.loop, answers: loop.answers + 1, text })

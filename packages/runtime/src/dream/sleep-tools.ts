@@ -8,6 +8,8 @@
 // L3  A loop belongs to its batch. With another batch it begins anew; what its calls have written stays.
 // L4  Only tools of the context run, and only those that may run twice: Reverie's own, or the assistant's of the same name
 //     where that one is idempotent.
+// L6  Over what dreams have concluded, and nothing else, no tool runs that writes: or every night would feed the next one, and an
+//     assistant that nobody talks to would grow for ever.
 // L5  What a model reads is what fits: the newest rounds, whole ones.
 
 import { contextIn, type ExtractionResult, extractionMessages, RoundMessage, SLEEP_TOOLS } from "@reverie/context"
@@ -41,17 +43,23 @@ const named = new Map([noop, ...selfTools, ...memoryTools].map((tool) => [tool.n
 /** Reverie's own, in the order of the context. */
 const sleepTools: ReadonlyArray<Tool> = SLEEP_TOOLS.flatMap((name) => named.get(name) ?? [])
 
-/** As a model learns of them. */
-export const sleepOffers: ReadonlyArray<ToolOffer> = sleepTools.map(({ description, name, parameters }) => ({
-  name,
-  description,
-  parameters
-}))
+const writing: ReadonlySet<string> = new Set(["add_journal_entry", "store_memory"])
+
+/** As a model learns of them. `isConcluded`: over what dreams have concluded. */
+export const sleepOffers = (isConcluded: boolean): ReadonlyArray<ToolOffer> =>
+  sleepTools
+    .filter(({ name }) => !isConcluded || !writing.has(name))
+    .map(({ description, name, parameters }) => ({ name, description, parameters }))
 
 /** What is said of the tools behind the instructions. */
-export const TOOLS_TEXT = `Before you answer you may call tools, ${MAX_CALLS} calls in all: recall_memories or review_journal where a line is
-understood only with what is known already, add_journal_entry for what you conclude, store_memory for a text that is worth keeping whole.
+export const toolsText = (isConcluded: boolean): string => {
+  const writes = isConcluded
+    ? ""
+    : ", add_journal_entry for what you conclude, store_memory for a text that is worth keeping whole"
+  return `Before you answer you may call tools, ${MAX_CALLS} calls in all: recall_memories or review_journal where a line is
+understood only with what is known already${writes}.
 Call noop, or no tool, when you answer with the array.`
+}
 
 /** What has been done over a batch so far. */
 const Loop = Schema.Struct({
@@ -115,7 +123,13 @@ const contentOf = (content: string, sends: ReadonlyArray<Envelope>): string => {
   return (report ?? content).slice(0, MAX_RESULT_CHARS).toWellFormed()
 }
 
-const runOne = Effect.fnUntraced(function* (session: Session, job: OpenJob, call: ToolCall) {
+const runOne = Effect.fnUntraced(function* (session: Session, job: OpenJob, call: ToolCall, isConcluded: boolean) {
+  if (isConcluded && writing.has(call.tool)) {
+    return {
+      ...refused(call, "Nothing is written over what a dream has concluded: answer with the array."),
+      records: []
+    }
+  }
   const tool = isOffered(session, call) ? toolOf(session, call.tool) : undefined
   if (tool === undefined) return { ...refused(call, "It is no tool of a dream."), records: [] }
   return yield* runBuiltInCall(session, job, tool, call).pipe(inToolSpan(session, tool, call))
@@ -126,7 +140,8 @@ export const runRound = Effect.fnUntraced(function* (
   session: Session,
   job: OpenJob,
   loop: Loop,
-  reply: Pick<Reply, "calls" | "reasoning" | "text">
+  reply: Pick<Reply, "calls" | "reasoning" | "text">,
+  isConcluded: boolean
 ) {
   const { calls } = reply
   const results: Array<ExtractionResult> = []
@@ -134,7 +149,7 @@ export const runRound = Effect.fnUntraced(function* (
   const sends: Array<Envelope> = []
   const run = calls.filter(({ tool }) => tool !== noop.name).slice(0, Math.max(0, MAX_CALLS - loop.calls))
   for (const call of run) {
-    const result = yield* runOne(session, job, call)
+    const result = yield* runOne(session, job, call, isConcluded)
     results.push({ call, ok: result.ok, content: contentOf(result.content, result.sends) })
     records.push(...(result.records ?? []))
     sends.push(...result.sends.filter((send) => !isOfDream(send)))
