@@ -101,6 +101,7 @@ export {
   EntityProfile,
   entityTypes,
   isEntityProfile,
+  isPassing,
   newProfile,
   profileNamed,
   threadOfObservation,

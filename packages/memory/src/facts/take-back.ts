@@ -214,12 +214,17 @@ const profilesBack = (
   gone: ReadonlyArray<string>
 ): ReadonlyArray<EntityProfile> => {
   const byKey = new Map(changes.map((change) => [change.key, change]))
-  return [...known.values()].flatMap((now) => {
+  const missed = changes.flatMap(({ after, before: was, key }): ReadonlyArray<EntityProfile> => {
+    const before: unknown = was
+    return after === null && isEntityProfile(before) && !known.has(key) ? [{ ...before, kept: true }] : []
+  })
+  const standing = [...known.values()].flatMap((now) => {
     const { after, before } = byKey.get(now.id) ?? {}
     const isAsLeft = isEntityProfile(after) && isDeepStrictEqual(now, after)
     const left = isAsLeft ? profileBefore(isEntityProfile(before) ? before : undefined, now) : withdraw(now, gone)
     return left === now ? [] : [left]
   })
+  return [...standing, ...missed]
 }
 
 /** What a night makes of these is its work; its marks, of how far it has read, stay. */

@@ -6,7 +6,8 @@
 //     digested is kept, however much it is.
 // E3  A text that an attribute had before is kept with it, at most MAX_SUPERSEDED of them; every earlier profile still
 //     stands in the ledger.
-// E4  A profile is emptied, never taken away: what left it is named in `gone`, so that an index can follow.
+// E4  A profile that ever had an attribute is emptied, never taken away: what left it is named in `gone`, so that an index can follow.
+// E5  One that never had any, of what was named in passing and not again, goes: all that it heard stands in facts.
 
 import * as Schema from "effect/Schema"
 import type { RecordChange } from "@reverie/protocol"
@@ -91,6 +92,8 @@ export const EntityProfile = Schema.Struct({
   made: Schema.Int,
   /** How many observations were digested, those that are kept no longer among them. */
   read: Schema.optionalKey(Schema.Int),
+  /** That it went was taken back: it goes no more. */
+  kept: Schema.optionalKey(Schema.Boolean),
   relationship: Relationship
 })
 export type EntityProfile = typeof EntityProfile.Type
@@ -172,6 +175,26 @@ export const waitingIn = ({ observations }: EntityProfile): ReadonlyArray<Observ
   observations.filter(({ digested }) => !digested)
 
 export type NewObservation = Omit<Observation, "digested">
+
+const PASSING_MILLIS = 30 * 24 * 60 * 60_000
+/** What was heard of so often is not named in passing. */
+const HEARD_OFTEN = 3
+
+/** True of one of whom nothing is known, and nothing was heard for long; what it heard stands elsewhere, and is read (E5). */
+export const isPassing = (profile: EntityProfile, now: number): boolean => {
+  const { aliases, attributes, kept, made, observations, relationship, removed = [], type } = profile
+  const last = Math.max(relationship.last_at, ...observations.map(({ at }) => at))
+  return (
+    kept !== true &&
+    made === 0 &&
+    type === "unknown" &&
+    aliases.length + attributes.length + removed.length === 0 &&
+    observations.length < HEARD_OFTEN &&
+    relationship.interactions < HEARD_OFTEN &&
+    observations.every(({ digested, source }) => digested && source.startsWith("f/")) &&
+    now - last > PASSING_MILLIS
+  )
+}
 
 // ProfileIndex: how a profile stands in the index of recall, apart from episodes.
 // X1  An attribute is one entry, `e/<entity>/<attribute>`; what is not digested yet is one more, `e/<entity>/new`.
