@@ -137,6 +137,41 @@ describe("pruning, as a dream does it", () => {
     }
   })
 
+  it("E5 B1 B4: a profile of what was named in passing goes after 30 days, comes back with its night, and goes no more", () => {
+    const model = dreamer({
+      consolidate: (prompt) =>
+        json(
+          idsIn(dataOf(prompt)).map((id) => ({
+            id,
+            importance: 8,
+            facts: [{ text: "The ferry Aurora was late.", entities: ["Aurora"] }]
+          }))
+        )
+    })
+    const first = wake(sleep(said(live({ model }), "The Aurora was late.")))
+    const before = profile(first, "Aurora")
+    assert.deepInclude(before, { attributes: [], made: 0 })
+    const early = wake(sleep(daysLater(first, 20, { model })))
+    assert.deepStrictEqual(profile(early, "Aurora"), before)
+    const late = wake(sleep(daysLater(early, 20, { model })))
+    assert.isUndefined(profile(late, "Aurora"))
+    assert.strictEqual(fact(late, "Aurora")?.state, "active")
+    ordered(late, "undoDream")
+    assert.deepStrictEqual(profile(late, "Aurora"), before && { ...before, kept: true })
+    wake(sleep(late))
+    assert.isDefined(profile(late, "Aurora"))
+  })
+
+  it("E5: one of whom anything is known stays", () => {
+    const model = dreamer({
+      profile: (prompt) =>
+        json([{ action: "ADD", target: null, attribute: "Talks of tea.", evidence: idsIn(dataOf(prompt)).slice(-1) }])
+    })
+    const first = wake(sleep(said(live({ model }), "Tea is fine.")))
+    const late = wake(sleep(daysLater(first, 80, { model })))
+    assert.lengthOf(profile(late, "Ann")?.attributes ?? [], 1)
+  })
+
   it("F49 F83: a conversation that is over leaves working memory, and its line in the report", () => {
     const life = said(live({ model: dreamer({ consolidate: () => ({ text: "[]" }) }) }), "The ferry is late.")
     wake(sleep(life))

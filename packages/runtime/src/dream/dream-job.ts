@@ -22,6 +22,7 @@ import {
   episodesToPrune,
   type Fact,
   factIndex,
+  isPassing,
   itemOf,
   linkAsk,
   type Linking,
@@ -70,8 +71,9 @@ import { consolidating } from "./reading.ts"
 // P1  Each is a step of its own: one that fails keeps none of the others from being done on another night.
 // P2  An episode that is pruned is put away and found no more; its words stay, as everything of the journal does.
 
-/** Links that lead to what does not hold any more, and what profiles were made of it. */
+/** Links that lead to what does not hold any more, what profiles were made of it, and profiles of what was named in passing. */
 const orphans = Effect.fnUntraced(function* (session: Session) {
+  const now = yield* Clock.currentTimeMillis
   const facts = yield* factsOf(session)
   const mended = mendLinks(facts.values())
   const fallen = [...facts.values()].filter(({ state }) => state === "retired" || state === "quarantined")
@@ -83,12 +85,19 @@ const orphans = Effect.fnUntraced(function* (session: Session) {
     )
     return after === profile ? [] : [after]
   })
-  const changed = mended.changed.length + corrected.length
+  const passing = profiles.filter(
+    (profile) => isPassing(profile, now) && !corrected.some(({ id }) => id === profile.id)
+  )
+  const changed = mended.changed.length + corrected.length + passing.length
   const step: DreamStep = {
     read: facts.size + profiles.length,
     proposed: changed,
     accepted: changed,
-    records: [...mended.changed.map(factChange), ...corrected.map(profileChange)],
+    records: [
+      ...mended.changed.map(factChange),
+      ...corrected.map(profileChange),
+      ...passing.map(({ id }): RecordChange => ({ kind: "entity", key: id, value: null }))
+    ],
     usage: [],
     more: true
   }
