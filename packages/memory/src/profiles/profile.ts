@@ -12,7 +12,7 @@
 import * as Schema from "effect/Schema"
 import type { RecordChange } from "@reverie/protocol"
 import { cleanLine } from "../integrity/clean-text.ts"
-import { Origin } from "../fact.ts"
+import { type Fact, Origin } from "../fact.ts"
 import { bareName, entityIdOf, Relationship, strangers } from "./name.ts"
 import { entryId, keyOfId, type MemoryEntry, OF_NO_ONE } from "../indexing/messages.ts"
 import type { IndexChange } from "../recall.ts"
@@ -180,10 +180,12 @@ const PASSING_MILLIS = 30 * 24 * 60 * 60_000
 /** What was heard of so often is not named in passing. */
 const HEARD_OFTEN = 3
 
-/** True of one of whom nothing is known, and nothing was heard for long; what it heard stands elsewhere, and is read (E5). */
-export const isPassing = (profile: EntityProfile, now: number): boolean => {
+/** True of one of whom nothing is known, and nothing was learnt for long; what it heard is read, and among these facts (E5). */
+export const isPassing = (profile: EntityProfile, facts: ReadonlyMap<string, Fact>, now: number): boolean => {
   const { aliases, attributes, kept, made, observations, relationship, removed = [], type } = profile
-  const last = Math.max(relationship.last_at, ...observations.map(({ at }) => at))
+  const heard = observations.flatMap(({ id }) => facts.get(id) ?? [])
+  // What was said long ago may have been learnt last night.
+  const last = Math.max(relationship.last_at, ...heard.map(({ learnt_at }) => learnt_at))
   return (
     kept !== true &&
     made === 0 &&
@@ -191,7 +193,8 @@ export const isPassing = (profile: EntityProfile, now: number): boolean => {
     aliases.length + attributes.length + removed.length === 0 &&
     observations.length < HEARD_OFTEN &&
     relationship.interactions < HEARD_OFTEN &&
-    observations.every(({ digested, source }) => digested && source.startsWith("f/")) &&
+    observations.every(({ digested }) => digested) &&
+    heard.length === observations.length &&
     now - last > PASSING_MILLIS
   )
 }

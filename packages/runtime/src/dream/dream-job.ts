@@ -86,7 +86,7 @@ const orphans = Effect.fnUntraced(function* (session: Session) {
     return after === profile ? [] : [after]
   })
   const passing = profiles.filter(
-    (profile) => isPassing(profile, now) && !corrected.some(({ id }) => id === profile.id)
+    (profile) => isPassing(profile, facts, now) && !corrected.some(({ id }) => id === profile.id)
   )
   const changed = mended.changed.length + corrected.length + passing.length
   const step: DreamStep = {
