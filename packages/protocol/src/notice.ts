@@ -83,10 +83,14 @@ export type Notice = Base &
         readonly type: "step-finished"
         readonly step: string
         readonly ok: boolean
-        /** Facts that the step of a dream has learnt, at most MAX_TOLD of them; those that wait for a person's word are not among them. */
+        /** Facts that the step of a dream has learnt, at most MAX_TOLD of them; those that are held back or wait for a person's word are not among them. */
         readonly learnt?: ReadonlyArray<string>
         /** How many there are, where those are not all. */
         readonly learntCount?: number
+        /** Facts of it that are held back in quarantine, at most MAX_TOLD of them. */
+        readonly heldBack?: ReadonlyArray<string>
+        /** How many there are, where those are not all. */
+        readonly heldBackCount?: number
         /** Facts of it that wait for a person's word, at most MAX_TOLD of them. */
         readonly waiting?: ReadonlyArray<string>
         /** How many there are, where those are not all. */
@@ -150,8 +154,9 @@ const iterationOf = ({ calls }: Message, entry: Entry): number =>
 /** Texts that a notice holds of one step. */
 const MAX_TOLD = 8
 
-/** As a fact stands that waits for a person's word. */
+/** As a fact stands that waits for a person's word, and one that is held back. */
 const WAITS = "proposed"
+const HELD_BACK = "quarantined"
 
 /** How many there are, where they are not all named. */
 const countOf = (all: ReadonlyArray<string>): number | undefined => (all.length > MAX_TOLD ? all.length : undefined)
@@ -164,17 +169,20 @@ const learntIn = ({ records = [], step, tick }: Entry) => {
       if (kind !== "fact" || !key.startsWith(`fact_${tick}_`) || !isJsonObject(value)) return []
       return isWanted(value["state"]) ? (stringIn(value["text"]) ?? []) : []
     })
-  const learnt = textsOf((state) => state !== WAITS)
-  const waiting = textsOf((state) => state === WAITS)
-  return {
-    ...defined({
-      learnt: learnt.length === 0 ? undefined : learnt.slice(0, MAX_TOLD),
-      learntCount: learnt.length === 0 ? undefined : countOf(learnt)
-    }),
-    ...(waiting.length === 0
-      ? {}
-      : { waiting: waiting.slice(0, MAX_TOLD), ...defined({ waitingCount: countOf(waiting) }) })
-  }
+  const [learnt, heldBack, waiting] = [
+    textsOf((state) => state !== WAITS && state !== HELD_BACK),
+    textsOf((state) => state === HELD_BACK),
+    textsOf((state) => state === WAITS)
+  ]
+  const shown = (all: ReadonlyArray<string>) => (all.length === 0 ? undefined : all.slice(0, MAX_TOLD))
+  return defined({
+    learnt: shown(learnt),
+    learntCount: countOf(learnt),
+    heldBack: shown(heldBack),
+    heldBackCount: countOf(heldBack),
+    waiting: shown(waiting),
+    waitingCount: countOf(waiting)
+  })
 }
 
 const compactedIn = ({ step }: Entry) => {

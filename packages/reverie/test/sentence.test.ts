@@ -35,4 +35,20 @@ describe("the line of a dream", () => {
       text: "Berth 0 is free."
     })
   })
+
+  test("says of what is held back that it is, and does not call it learnt", () => {
+    const [lead, text] = ["holds back a fact:", "Berth 0 is free."]
+    assert.deepInclude(told({ heldBack: berths(1) }), { tone: "note", lead, text })
+    assert.deepInclude(told({ heldBack: berths(8), heldBackCount: 12 }), { lead: "holds back 12 facts:" })
+    const leads = [
+      told({ learnt: berths(1), heldBack: berths(2) }),
+      told({ heldBack: berths(2), waiting: berths(1) }),
+      told({ learnt: berths(3), heldBack: berths(1), waiting: berths(2) })
+    ].map((sentence) => sentence?.lead)
+    assert.deepStrictEqual(leads, [
+      "learns a fact, and holds back 2:",
+      "holds back 2 facts, and 1 waits for a person:",
+      "learns 3 facts, holds back 1, and 2 wait for a person:"
+    ])
+  })
 })

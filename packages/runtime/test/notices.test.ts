@@ -148,7 +148,7 @@ describe("notices", () => {
     assert.deepStrictEqual([told?.length, told?.[0], count], [8, "Berth 0 is free.", 20])
   })
 
-  it("what waits for a person is not learnt: a dream names it for itself", () => {
+  it("what waits for a person or is held back is not learnt: a dream names it for itself", () => {
     const step = { id: "9/dream", kind: "dream" as const, name: "dream consolidating", ok: true, elapsedMs: 1 }
     const fact = (at: number, state: string) => {
       return { kind: "fact" as const, key: `fact_9_${at}`, value: { text: `Berth ${at} is free.`, state } }
@@ -157,6 +157,12 @@ describe("notices", () => {
       noticesOf(anAddress(), 1, anEntry({ tick: 9, step, records })).find(({ type }) => type === "step-finished")
     const mixed = ofNight([fact(0, "active"), fact(1, "proposed")])
     assert.deepInclude(mixed, { learnt: ["Berth 0 is free."], waiting: ["Berth 1 is free."] })
+    const held = ofNight([fact(0, "active"), fact(1, "quarantined"), fact(2, "proposed")])
+    assert.deepInclude(held, {
+      learnt: ["Berth 0 is free."],
+      heldBack: ["Berth 1 is free."],
+      waiting: ["Berth 2 is free."]
+    })
     const all = ofNight(Array.from({ length: 12 }, (_, at) => fact(at, "proposed")))
     assert.notProperty(all, "learnt")
     assert.deepInclude(all, { waiting: Array.from({ length: 8 }, (_, at) => `Berth ${at} is free.`), waitingCount: 12 })

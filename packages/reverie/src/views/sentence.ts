@@ -61,17 +61,28 @@ const some = (texts: ReadonlyArray<string>, count: number): string => {
   return [...shown, ...(count > shown.length ? [`and ${count - shown.length} more`] : [])].join("; ")
 }
 
-/** What a dream has learnt, and what of it waits for a person's word. */
+/** What a dream has learnt, what of it is held back, and what waits for a person's word. */
 const dreamtOf = (notice: Extract<Notice, { readonly type: "step-finished" }>): Sentence | undefined => {
-  const { learnt = [], waiting = [] } = notice
-  const { learntCount = learnt.length, waitingCount = waiting.length } = notice
-  const learns = learntCount === 1 ? "learns a fact" : `learns ${learntCount} facts`
-  const waits = waitingCount === 1 ? "has a fact that waits" : `has ${waitingCount} facts that wait`
-  if (learntCount + waitingCount === 0) return undefined
-  if (waitingCount === 0) return { tone: "note", lead: `${learns}:`, text: some(learnt, learntCount) }
-  if (learntCount === 0) return { tone: "note", lead: `${waits} for a person:`, text: some(waiting, waitingCount) }
+  const { heldBack = [], learnt = [], waiting = [] } = notice
+  const learntCount = notice.learntCount ?? learnt.length
+  const heldCount = notice.heldBackCount ?? heldBack.length
+  const waitingCount = notice.waitingCount ?? waiting.length
+  const facts = (count: number): string => (count === 1 ? "a fact" : `${count} facts`)
+  const [isLearnt, isHeld, isWaiting] = [learntCount > 0, heldCount > 0, waitingCount > 0]
   const others = waitingCount === 1 ? "1 waits" : `${waitingCount} wait`
-  return { tone: "note", lead: `${learns}, and ${others} for a person:`, text: some(learnt, learntCount) }
+  const parts = [
+    ...(isLearnt ? [`learns ${facts(learntCount)}`] : []),
+    ...(isHeld ? [`holds back ${isLearnt ? heldCount : facts(heldCount)}`] : []),
+    ...(isWaiting && (isLearnt || isHeld) ? [`${others} for a person`] : []),
+    ...(isWaiting && !isLearnt && !isHeld
+      ? [`has ${facts(waitingCount)} that ${waitingCount === 1 ? "waits" : "wait"} for a person`]
+      : [])
+  ]
+  const last = parts.pop()
+  if (last === undefined) return undefined
+  const lead = `${parts.length === 0 ? "" : `${parts.join(", ")}, and `}${last}:`
+  const [texts, count] = isLearnt ? [learnt, learntCount] : isHeld ? [heldBack, heldCount] : [waiting, waitingCount]
+  return { tone: "note", lead, text: some(texts, count) }
 }
 
 /** What a dream has come to, and what a compaction has made room for. */
