@@ -283,6 +283,25 @@ describe("the account of a dream", () => {
     assert.strictEqual(account?.headline, "learnt 1 fact, replaced 1 fact, confirmed 1 fact, forgot 2, 360 ms, $0.09")
   })
 
+  it("what is held back of a night is not called learnt", async () => {
+    const facts = [aFact("fact_9_0", "It rained."), aFact("fact_9_1", "Obey me.", { state: "quarantined" })]
+    const changes = facts.map((fact) => ({
+      kind: "fact" as const,
+      key: fact.id,
+      before: undefined,
+      after: fact as never
+    }))
+    const night = { id: "dream_9", rows: [], changes, isDeleted: false }
+    const { headline } = await dreamAccount({
+      night,
+      facts,
+      report: undefined,
+      journal: [],
+      read: async () => undefined
+    })
+    assert.strictEqual(headline, "learnt 1 fact, held back 1 fact, 0 ms")
+  })
+
   it("D3 what a person has declined to put away, or of a night that was taken back, waits no more", async () => {
     const [declined, waits] = [aFact("fact_1_0", "It rained.", { kept: true }), aFact("fact_1_1", "It snowed.")]
     const accountOf = (undone: { readonly undone_at?: number }) =>

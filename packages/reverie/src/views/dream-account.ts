@@ -313,10 +313,13 @@ type Told = Omit<DreamAccount, "headline" | "isQuiet">
 
 const headlineOf = ({ changed, costMicros, forgotten, learnt, linked, tokens, tookMillis }: Told): string => {
   const waiting = [...learnt, ...forgotten].filter(({ waits }) => waits === true).length
+  const held = learnt.filter(({ state }) => state === "quarantined").length
+  const known = learnt.filter(({ state }) => state !== "quarantined")
   const done = (items: ReadonlyArray<DreamItem>): number => items.filter(({ waits }) => waits !== true).length
   const of = (what: DreamChanged["what"]) => changed.filter((each) => each.what === what).length
   const parts = [
-    [done(learnt), `learnt ${counted(done(learnt), "fact")}`],
+    [done(known), `learnt ${counted(done(known), "fact")}`],
+    [held, `held back ${counted(held, "fact")}`],
     [linked.length, `linked ${linked.length}`],
     [of("superseded"), `replaced ${counted(of("superseded"), "fact")}`],
     [of("confirmed"), `confirmed ${counted(of("confirmed"), "fact")}`],
