@@ -52,7 +52,9 @@ export const JournalEntry = Schema.Struct({
   /** Of an insight: the entries it was drawn from. */
   evidence: Schema.optionalKey(Schema.Array(Schema.String)),
   /** Of one that a dream has pruned: since when recall does not find it. */
-  pruned_at: Schema.optionalKey(Schema.String)
+  pruned_at: Schema.optionalKey(Schema.String),
+  /** A person has declined to have it put away: no dream asks again. */
+  kept: Schema.optionalKey(Schema.Boolean)
 })
 export type JournalEntry = typeof JournalEntry.Type
 

@@ -280,6 +280,8 @@ export interface Episode {
   readonly at: number
   /** It has become semantic memory. */
   readonly consolidated: boolean
+  /** A person wants it to stay. */
+  readonly kept?: boolean
 }
 
 interface EpisodePolicy {
@@ -298,7 +300,8 @@ export const episodesToPrune = (
 ): ReadonlyArray<string> =>
   [...episodes]
     .filter(
-      ({ at, consolidated, importance }) => consolidated && importance <= maxImportance && now - at > minAgeMillis
+      ({ at, consolidated, importance, kept }) =>
+        consolidated && kept !== true && importance <= maxImportance && now - at > minAgeMillis
     )
     .toSorted((a, b) => a.importance - b.importance || a.at - b.at)
     .map(({ id }) => id)

@@ -13,7 +13,8 @@ describe("prune", () => {
       { ...old, id: "least", importance: 1 },
       { ...old, id: "not consolidated", consolidated: false },
       { ...old, id: "important", importance: 4 },
-      { ...old, id: "young", at: now - 7 * DAY }
+      { ...old, id: "young", at: now - 7 * DAY },
+      { ...old, id: "declined", kept: true }
     ]
     assert.deepStrictEqual(episodesToPrune(episodes, now), ["least", "older", "at the limit"])
     assert.deepStrictEqual(episodesToPrune(episodes, now, { maxImportance: 1, minAgeMillis: 0 }), ["least"])
