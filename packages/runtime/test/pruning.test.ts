@@ -1,7 +1,22 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type EntityProfile, isEntityProfile } from "@reverie/memory"
 import type { Prompt } from "@reverie/model"
-import { dataOf, DAY, daysLater, dreamer, echoed, facts, idsIn, report, rowsOf, sleep, wake } from "./dreamer.ts"
+import { selfTools } from "@reverie/tools"
+import * as Effect from "effect/Effect"
+import {
+  dataOf,
+  DAY,
+  daysLater,
+  dreamer,
+  echoed,
+  facts,
+  idsIn,
+  journal,
+  report,
+  rowsOf,
+  sleep,
+  wake
+} from "./dreamer.ts"
 import { type Life, live } from "./rig.ts"
 
 /** What was learnt of someone out of these words, active or not. */
@@ -125,6 +140,34 @@ describe("pruning, as a dream does it", () => {
       assert.strictEqual(fact(life, "Tea")?.state, isAccepted ? "retired" : "active")
       wake(sleep(life))
       assert.deepStrictEqual(wouldGo(life), [])
+    }
+  })
+
+  it("L9 B4: an entry of the journal that was declined stays at hand, and is not asked about again; accepted, it goes", () => {
+    const note = { tool: "add_journal_entry", arguments: { content: "The gulls are loud.", importance: 2 } }
+    const model = dreamer({ consolidate: (prompt) => json(echoed(dataOf(prompt), 2)) }, ({ messages }) =>
+      Effect.succeed(messages.at(-1)?.role === "user" ? { calls: [note] } : { text: "Noted." })
+    )
+    const wouldGo = (life: Life): ReadonlyArray<unknown> =>
+      (rowsOf(life, "dream") as unknown as ReadonlyArray<{ began_at: number; would_forget?: ReadonlyArray<string> }>)
+        .toSorted((a, b) => b.began_at - a.began_at)
+        .map(({ would_forget = [] }) => would_forget)[0] ?? []
+    for (const isAccepted of [true, false]) {
+      const options = { model, tools: selfTools, definition: { review: "all" as const } }
+      const first = wake(sleep(said(live(options), "Listen to the gulls.")))
+      const life = wake(sleep(daysLater(first, 20, options)))
+      const [entry] = journal(life)
+      const item = `episode/${entry?.id}`
+      assert.deepStrictEqual(wouldGo(life), [item])
+      ordered(life, isAccepted ? "acceptDream" : "undoDream", [item])
+      if (!isAccepted) ordered(life, "acceptDream")
+      assert.deepStrictEqual(
+        journal(life).map(({ id, kept }) => [id, kept]),
+        isAccepted ? [] : [[entry?.id, true]]
+      )
+      wake(sleep(life))
+      assert.deepStrictEqual(wouldGo(life), [])
+      assert.lengthOf(journal(life), isAccepted ? 0 : 1)
     }
   })
 

@@ -107,11 +107,12 @@ const orphans = Effect.fnUntraced(function* (session: Session) {
 const episodes = Effect.fnUntraced(function* (session: Session) {
   const now = yield* Clock.currentTimeMillis
   const journal = journalOn(session.own)
-  const all = [...journal.entries.values()].map(({ id, importance, timestamp }): Episode => ({
+  const all = [...journal.entries.values()].map(({ id, importance, kept, timestamp }): Episode => ({
     id,
     importance,
     at: Date.parse(timestamp),
-    consolidated: journal.consolidated.has(id)
+    consolidated: journal.consolidated.has(id),
+    ...defined({ kept })
   }))
   const gone = new Set(episodesToPrune(all, now))
   const entries = new Map([...journal.entries].filter(([id]) => !gone.has(id)))

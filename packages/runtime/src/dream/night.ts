@@ -143,6 +143,8 @@ export const readNight = Effect.fnUntraced(function* <E, R>(history: EntryHistor
 
 const factItem = (id: string): string => itemOf({ kind: "fact", key: id })
 
+const episodeItem = (id: string): string => itemOf({ kind: "episode", key: id })
+
 /** What is asked to be taken back. */
 export interface UndoneDream {
   readonly dream: string
@@ -184,6 +186,9 @@ export const undoneDream = Effect.fnUntraced(function* (
   const spared = [...facts.values()].filter(
     ({ id, kept, state }) => state === "active" && kept !== true && declined.has(factItem(id))
   )
+  const sparedEntries = [...journalOn(session.own).entries.values()].filter(
+    ({ id, kept }) => kept !== true && declined.has(episodeItem(id))
+  )
   const left = items?.filter((item) => !reports.some(({ undone_items = [] }) => undone_items.includes(item)))
   const isUndone = reports.some(({ undone_at }) => undone_at !== undefined)
   const changes =
@@ -200,12 +205,18 @@ export const undoneDream = Effect.fnUntraced(function* (
         })
   // What was taken back item by item is taken back whole now: that is noted.
   const isNoted = items === undefined && reports.length > 0 && !isUndone
-  if (changes.length + spared.length === 0 && !isNoted) return nothing(`nothing of ${dream} is left to take back`)
+  if (changes.length + spared.length + sparedEntries.length === 0 && !isNoted)
+    return nothing(`nothing of ${dream} is left to take back`)
   return {
     told: `taken back of ${dream}: ${left === undefined ? "all" : left.join(", ")}`,
     records: [
       ...changes,
       ...spared.map((fact) => factChange({ ...fact, kept: true })),
+      ...sparedEntries.map((entry): RecordChange => ({
+        kind: "journal",
+        key: entry.id,
+        value: { ...entry, kept: true }
+      })),
       ...reports.map((report) => marked(report, left, now))
     ]
   }
@@ -233,7 +244,9 @@ export const acceptedDream = Effect.fnUntraced(function* (
   const wouldGo = report?.undone_at === undefined ? report?.would_forget : []
   const forgotten = new Set(wouldGo?.filter(isWanted))
   const journal = journalOn(session.own)
-  const entries = new Map([...journal.entries].filter(([id]) => !forgotten.has(itemOf({ kind: "episode", key: id }))))
+  const entries = new Map(
+    [...journal.entries].filter(([id, { kept }]) => kept === true || !forgotten.has(episodeItem(id)))
+  )
   const consolidated = journal.consolidated.difference(
     new Set([...journal.entries.keys()].filter((id) => !entries.has(id)))
   )
