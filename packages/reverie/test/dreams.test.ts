@@ -313,15 +313,21 @@ describe("the account of a dream", () => {
           began_at: 0,
           ended_at: 1,
           lines: [],
-          would_forget: ["fact/fact_1_0", "fact/fact_1_1"],
+          would_forget: ["fact/fact_1_0", "fact/fact_1_1", "episode/entry_1_0", "episode/entry_1_1"],
           ...undone
         },
-        journal: [],
+        journal: [
+          { kind: "journal", key: "entry_1_0", value: { content: "It hailed.", kept: true } },
+          { kind: "journal", key: "entry_1_1", value: { content: "It thawed." } }
+        ],
         read: async () => undefined
       })
     assert.deepStrictEqual(
       (await accountOf({})).forgotten.map(({ id, waits: isWaiting }) => [id, isWaiting]),
-      [["fact_1_1", true]]
+      [
+        ["fact_1_1", true],
+        ["entry_1_1", true]
+      ]
     )
     assert.deepStrictEqual((await accountOf({ undone_at: 2 })).forgotten, [])
   })

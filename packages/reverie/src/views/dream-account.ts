@@ -291,7 +291,8 @@ const waitingIn = async (
       return [{ item, what: "fact", id, text, reason: WOULD_GO, sources: await sources.of(from), waits: true }]
     }
     const entry = kind === "episode" ? journal.find(({ key }) => key === id)?.value : undefined
-    const content = isJsonObject(entry ?? null) ? Reflect.get(Object(entry), "content") : undefined
+    if (entry === undefined || !isJsonObject(entry) || entry["kept"] === true) return []
+    const { content } = entry
     if (typeof content !== "string") return []
     const text = clipped(content, MAX_SOURCE_CHARS)
     return [{ item, what: "journal", id, text, reason: WOULD_GO, sources: [], waits: true }]

@@ -4,7 +4,7 @@
 // N2  Of a list of dreams the accounts are not read: what waits of each, and whether it is quiet, follows from the report and what is known
 //     now. None is called quiet of which something came; one may not be called quiet whose proposals all came to nothing.
 
-import { defined } from "@reverie/protocol"
+import { defined, isJsonObject } from "@reverie/protocol"
 import type { Compaction, DreamAccount, DreamLine, Fact, Json, PlacedMessage, RetainedDetail } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
@@ -73,13 +73,14 @@ const opened = async (fleet: ReadFleet, id: string, wanted: string, isWhole: boo
 /** The night that a dream or a fact is of. */
 const nightOf = (id: string): string | undefined => /^(?:dream|fact)_(\d+)(?:_|$)/.exec(id)?.[1]
 
-/** What is put away when a person says so: facts that hold, and entries of the journal that are there. */
+/** What is put away when a person says so: facts that hold, and entries of the journal that are there, but what was declined. */
 const forgettableOf = async (fleet: ReadFleet, id: string, facts: ReadonlyArray<Fact>) => {
   const journal = await fleet.memory.records(id, ["journal"])
   const holding = facts.flatMap(({ id: fact, kept, state }) =>
     state === "active" && kept !== true ? [`fact/${fact}`] : []
   )
-  return new Set([...holding, ...journal.map(({ key }) => `episode/${key}`)])
+  const entries = journal.filter(({ value }) => !isJsonObject(value) || value["kept"] !== true)
+  return new Set([...holding, ...entries.map(({ key }) => `episode/${key}`)])
 }
 
 /** Nothing came of a step: what was proposed and not accepted may have been said again. */
