@@ -59,13 +59,19 @@ const isWaiting = (dream: string, n: number): boolean =>
 
 const factItem = (dream: string, n: number): string => `fact/${dream.replace("dream", "fact")}_${n}`
 const isSaid = (item: string): boolean => accepted.has(item) || takenBack.has(item)
-const waitingOf = (n: number): number => [0, 1, 2].filter((at) => isWaiting(`dream_${90 - n}`, at)).length
+
+/** Of the night of which everything waits, an entry of the journal does, too. */
+const WAITING_ENTRY = "episode/entry_2_0"
+const entryWaits = (dream: string): boolean => dream === WAITING_DREAM && !isSaid(WAITING_ENTRY)
+
+const waitingIn = (dream: string): number =>
+  [0, 1, 2].filter((at) => isWaiting(dream, at)).length + (entryWaits(dream) ? 1 : 0)
 
 const dreamOf = (now: number, n: number) => ({
   id: `dream_${90 - n}`,
   began_at: now - n * 24 * HOUR - 3 * HOUR,
   ended_at: now - n * 24 * HOUR - 3 * HOUR + 412_000,
-  waiting: waitingOf(n),
+  waiting: waitingIn(`dream_${90 - n}`),
   isQuiet: n === 3,
   lines: ["consolidating", "linking", "profiling", "reflecting", "pruning"]
     .slice(0, n === 1 ? 3 : 5)
@@ -106,9 +112,19 @@ const learntOf = (dream: string, n: number): Learnt => {
 
 const waitingAccountOf = (now: number, id: string): Account => {
   const learnt = [0, 1, 2].map((n) => learntOf(id, n))
-  const waiting = learnt.filter(({ waits }) => waits === true).length
+  const waiting = waitingIn(id)
   const headline = waiting === 0 ? "learnt 2 facts, 365 ms, $0.03" : `${waiting} waiting for a person, 365 ms, $0.03`
-  return { ...accountOf(now, id), headline, learnt, linked: [], changed: [], forgotten: [] }
+  const entry = {
+    item: WAITING_ENTRY,
+    what: "journal" as const,
+    id: "entry_2_0",
+    text: "The gulls are loud.",
+    reason: "of little importance, and old",
+    sources: [],
+    waits: true
+  }
+  const forgotten = entryWaits(id) ? [entry] : []
+  return { ...accountOf(now, id), headline, learnt, linked: [], changed: [], forgotten }
 }
 
 const accountOf = (now: number, id: string): Account => {

@@ -148,11 +148,9 @@ const Back = ({ dream, id, of }: OfNight & { readonly of: Item }) => (
         <Accept dream={dream} id={id} items={[of.item]} title="Accept" />{" "}
       </>
     ) : null}
-    {of.waits === true && of.item.startsWith("episode/") ? null : (
-      <TakeBack id={id} dream={dream} of={of} title={of.waits === true ? "Decline" : "Undo"}>
-        This alone is as it was before that dream run: <code>{of.item}</code>
-      </TakeBack>
-    )}
+    <TakeBack id={id} dream={dream} of={of} title={of.waits === true ? "Decline" : "Undo"}>
+      This alone is as it was before that dream run: <code>{of.item}</code>
+    </TakeBack>
   </>
 )
 
