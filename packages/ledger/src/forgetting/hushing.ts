@@ -94,7 +94,15 @@ export const hushedMessage = (message: Json): Json =>
   })
 
 export const hushedMail = (envelope: Json): Json =>
-  changed(envelope, { event: hushedExcept("type", "kind", "id", "name") })
+  // What still waits is read once more: without parts or answers of which nothing is left, and a text that says so.
+  changed(envelope, {
+    event: (event) =>
+      changed(hushedExcept("type", "kind", "id", "name")(event), {
+        text: () => FORGOTTEN,
+        parts: nothing,
+        answers: nothing
+      })
+  })
 
 const hushedStep = (step: Json): Json => {
   const plain = hushedExcept(...PLAIN)
