@@ -52,6 +52,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Context from "effect/Context"
 import * as Layer from "effect/Layer"
+import { UNHEARD } from "../intake/skip.ts"
 import type { CommitDraft } from "./commit-draft.ts"
 import { recordsOf, recordsWith, type ShownRecords } from "../session/own-records.ts"
 import type { Session } from "../session/session.ts"
@@ -130,6 +131,7 @@ const outcomeOf = (
   tickEnd: TickEnd | undefined
 ): readonly [AnswerOutcome, string] | undefined => {
   if (outcome === "dead") return ["failed", reason ?? "it failed"]
+  if (reason === UNHEARD) return ["failed", reason]
   if (tickEnd?.outcome === "stopped") return ["failed", "a person stopped it"]
   if (definition.team !== undefined && tickEnd !== undefined) return undefined
   if (tickEnd?.outcome === "misshapen")

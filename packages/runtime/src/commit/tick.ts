@@ -21,6 +21,7 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import { deadLetteringOf, heard, ignored, noteAnswered, noteHeard } from "../intake/inbox.ts"
 import { firedReminders, REMINDER_TIMER } from "../intake/reminders.ts"
+import { isForgotten } from "../intake/skip.ts"
 import { contributed, skipRules } from "../intake/skip-rules.ts"
 import { guardedMail, stopText } from "../jobs/hooks.ts"
 import { Faults, type JobEnd, Secrets, turnInputOf } from "../jobs/job-end.ts"
@@ -158,7 +159,7 @@ export const deadLetter = Effect.fnUntraced(function* (
 
 /** What comes, as the hooks of the user let it come. */
 const takeGuarded = Effect.fnUntraced(function* (session: Session, accepted: AcceptedEnvelope) {
-  const guarded = guardedMail({ session, hide: (yield* Secrets).hide }, accepted)
+  const guarded = isForgotten(accepted) ? undefined : guardedMail({ session, hide: (yield* Secrets).hide }, accepted)
   if (guarded === undefined) return yield* take(session, accepted)
   const { envelope, records, stop } = yield* guarded
   const hooks = defined({ hooks: records.length === 0 ? undefined : records })

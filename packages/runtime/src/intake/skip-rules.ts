@@ -50,7 +50,7 @@ import type { CommitDraft } from "../commit/commit-draft.ts"
 import type { CommitView } from "../commit/commit-view.ts"
 import { noteReminders, REMINDER_TIMER, remindersSet, whyNoReminder } from "./reminders.ts"
 import { memoryOrders } from "./memory-orders.ts"
-import { type Skip, skip } from "./skip.ts"
+import { isForgotten, type Skip, skip, UNHEARD } from "./skip.ts"
 import { addTeamDue } from "../jobs/team-records.ts"
 import { addTraces } from "../telemetry/spans.ts"
 
@@ -73,7 +73,7 @@ const judged = ({ address, definition }: Session, { event, from }: AcceptedEnvel
 
 /** True when the envelope ends a sleep. */
 export const wakes = (session: Session, envelope: AcceptedEnvelope | UnreadableEnvelope): boolean => {
-  if ("unreadable" in envelope) return false
+  if ("unreadable" in envelope || isForgotten(envelope)) return false
   const judgement = judged(session, envelope)
   return judgement === undefined
     ? envelope.event.type === "timer" &&
@@ -93,6 +93,10 @@ const skipNotItsTask = ({ address, decoded }: Session, envelope: AcceptedEnvelop
     contextOf(decoded).assignment === null || envelope.lane !== "mail" || envelope.id === taskEnvelope(address)
   return isIts ? undefined : skip(envelope, "ignored", "a sub-agent receives its task and nothing else")
 }
+
+/** A message that was forgotten while it waited. The task of a sub-agent is taken up all the same: its end is waited for. */
+const skipUnheard = ({ decoded }: Session, envelope: AcceptedEnvelope): Skip | undefined =>
+  isForgotten(envelope) && contextOf(decoded).assignment === null ? skip(envelope, "ignored", UNHEARD) : undefined
 
 /** An order to sleep until a time that is over. */
 const skipExpiredSleep = (_session: Session, envelope: AcceptedEnvelope, now: number): Skip | undefined => {
@@ -229,6 +233,7 @@ const skipFiltered = (session: Session, envelope: AcceptedEnvelope, now: number)
 /** In this order. What they return is written of the envelope; undefined: the rule does not apply. Some read the store. */
 export const skipRules = [
   skipNotItsTask,
+  skipUnheard,
   skipUnknownContext,
   skipExpiredSleep,
   skipRefreshed,

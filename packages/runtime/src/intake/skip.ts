@@ -1,6 +1,6 @@
 // Skip: what is written of an envelope that starts no tick.
 
-import { type AcceptedEnvelope, defined, type RecordChange } from "@reverie/protocol"
+import { type AcceptedEnvelope, defined, FORGOTTEN, type RecordChange } from "@reverie/protocol"
 import type { TurnInput } from "../commit/commit-draft.ts"
 
 export type Skip = TurnInput
@@ -17,3 +17,9 @@ export const skip = (
   ...defined({ records: records.length === 0 ? undefined : records }),
   settled: { id, outcome, reason }
 })
+
+/** Why a message comes to nothing whose words were forgotten while it waited: there is nothing to ask a model about. */
+export const UNHEARD = "the message was forgotten before it was heard"
+
+export const isForgotten = ({ event }: AcceptedEnvelope): boolean =>
+  event.type === "message" && event.text === FORGOTTEN
