@@ -142,7 +142,7 @@ describe("consolidating is a context of its own", () => {
     assert.lengthOf(model.asked, 3)
   })
 
-  it("L6: a model that always writes lets the journal of one that nobody talks to grow for a night, and no longer", () => {
+  it("L6: a model that always writes lets the journal of one that no one talks to grow for a night, and no longer", () => {
     const model = rounds((prompt) => {
       const round = prompt.messages.filter(({ role }) => role === "assistant").length
       const calls = [note(`The basin is deep, says ${model.asked.length}.`), keep(`Kept by ${model.asked.length}.`)]

@@ -236,8 +236,8 @@ export interface DreamOptions extends OrderOptions {
 const itemsOf = (account: DreamAccount, wanted: ReadonlyArray<string>): ReadonlyArray<string> => {
   const all = [...account.learnt, ...account.linked, ...account.changed, ...account.forgotten].map(({ item }) => item)
   return wanted.map((each) => {
-    const names = [each, `fact/${each}`, `entity/${each}`, `episode/${each}`]
-    const item = all.find((one) => names.includes(one))
+    const names = new Set([each, `fact/${each}`, `entity/${each}`, `episode/${each}`])
+    const item = all.find((one) => names.has(one))
     if (item !== undefined) return item
     throw new CommandFailed("not-found", `${account.id} has no item ${each}`, {
       hint: all.length === 0 ? "it has none" : `it has ${all.slice(0, 5).join(", ")}${all.length > 5 ? ", ..." : ""}`
