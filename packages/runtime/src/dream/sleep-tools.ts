@@ -8,9 +8,9 @@
 // L3  A loop belongs to its batch. With another batch it begins anew; what its calls have written stays.
 // L4  Only tools of the context run, and only those that may run twice: Reverie's own, or the assistant's of the same name
 //     where that one is idempotent.
+// L5  What a model reads is what fits: the newest rounds, whole ones.
 // L6  Over what dreams have concluded, and nothing else, no tool runs that writes: or every night would feed the next one, and an
 //     assistant that no one talks to would grow for ever.
-// L5  What a model reads is what fits: the newest rounds, whole ones.
 
 import { contextIn, type ExtractionResult, extractionMessages, RoundMessage, SLEEP_TOOLS } from "@reverie/context"
 import type { PromptMessage, Reply, ToolOffer } from "@reverie/model"
