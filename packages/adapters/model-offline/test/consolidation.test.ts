@@ -56,6 +56,21 @@ describe("facts", () => {
     ])
   })
 
+  it("S6 two things of oneself that may change are two facts", () => {
+    assert.deepStrictEqual(factsOf("Ann: My name is Ann and I live in Bergen."), [
+      "Ann's name is Ann",
+      "Ann lives in Bergen"
+    ])
+    assert.deepStrictEqual(factsOf("Ann: I live in Bergen, and my dentist is Ivo."), [
+      "Ann lives in Bergen",
+      "Ann's dentist is Ivo"
+    ])
+    assert.deepStrictEqual(factsOf("Ann: I live in Bergen and Oslo."), ["Ann lives in Bergen and Oslo"])
+    assert.deepStrictEqual(factsOf("Ann: I live in Bergen and I love the rain there."), [
+      "Ann lives in Bergen and Ann loves the rain there"
+    ])
+  })
+
   it("S2 pronouns of the first person become the speaker's name, with the verb that belongs to it", () => {
     assert.deepStrictEqual(
       factsOf(

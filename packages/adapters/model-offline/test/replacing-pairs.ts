@@ -29,6 +29,9 @@ export const development: ReadonlyArray<Pair> = [
     true
   ],
   ["Nora works as a nurse", "Nora doesn't work as a nurse any more", true],
+  ["Nora is a vegetarian", "Nora is not a vegetarian any more", true],
+  ["Nora is vegetarian", "Nora isn't vegetarian anymore", true],
+  ["Nora is a vegetarian", "Nora is not a nurse any more", false],
   ["Nora is 34 years old", "On 7 January 2026 Nora turned 35 years old", true],
   ["Ivo said: The door code is 1234", "Ivo said: The new door code is 9876", true],
   ["Ivo said: The door code is 1234", "Ivo said: The old door code is 9876", false],

@@ -190,7 +190,7 @@ const isSame = (one: string, other: string, saysChange: boolean): boolean =>
   one === other || (saysChange && (other.startsWith(`${one} of `) || other.startsWith(`${one} for `)))
 
 const ended = new RegExp(
-  `^${S} (?:no longer (?<verb>[\\p{L}]+)|(?:doesn't|does not|isn't|is not|don't) (?<bare>[\\p{L}]+))(?: (?<rest>[^;:.!?]+?))?(?: any ?more)?$`,
+  `^${S} (?:no longer (?<verb>[\\p{L}]+)|(?:doesn't|does not|don't) (?<bare>[\\p{L}]+)|(?<be>is)(?:n't| not))(?: (?<rest>[^;:.!?]+?))?(?: any ?more)?$`,
   "iu"
 )
 
@@ -199,7 +199,7 @@ const isEnded = (text: string, known: string): boolean => {
   const groups = ended.exec(text)?.groups
   if (groups === undefined || !(/no longer/i.test(text) || /any ?more$/i.test(text))) return false
   const subject = subjectOf(groups["subject"] ?? "")
-  const verb = (groups["verb"] ?? groups["bare"] ?? "").toLowerCase().replace(/e?s$/, "")
+  const verb = (groups["verb"] ?? groups["bare"] ?? groups["be"] ?? "").toLowerCase().replace(/e?s$/, "")
   const rest = wordsOf(groups["rest"] ?? "")
   const lower = known.toLowerCase().replace(/^the /, "")
   if (subject === undefined || rest.size === 0 || !lower.startsWith(`${subject} `)) return false

@@ -222,3 +222,13 @@ export const isFragment = (sentence: string): boolean => {
   const english = words.filter((word) => grammarWords.has(word) || countWords.has(word)).length
   return english >= ENGLISH_PART * words.length
 }
+
+/** What has one value at a time, said of oneself: where one lives and works, what one is called, how old one is. */
+const holding =
+  /^(?:I (?:now |currently )?(?:live|work) (?:in|at|for|as)\b|I(?: have|['’]ve)? (?:just )?moved to\b|I(?:'m|’m| am) (?:called|\d)|My (?:[\p{L}-]+ ){1,3}is\b)/iu
+
+/** "My name is Ann and I live in Bergen" are two statements: each can be replaced without the other. */
+export const partsOf = (core: string): ReadonlyArray<string> => {
+  const parts = core.split(/,? and (?=(?:I|my)\b)/i)
+  return parts.length > 1 && parts.every((part) => holding.test(part)) ? parts : [core]
+}

@@ -8,6 +8,7 @@
 // S4  No pronoun without its noun: a sentence whose pronouns stand for something said before is reported with the sentence that
 //     says it, and not at all where that is not in the line.
 // S5  A question is no statement: what was asked becomes a clause of its answer, or is left out.
+// S6  Two things that someone says of himself in one sentence, each of which may change, are two statements.
 
 import { sentencesOf } from "../calls.ts"
 import {
@@ -30,7 +31,7 @@ import {
 } from "./grammar.ts"
 import { answersIt } from "./answers.ts"
 import { wholeName } from "./names.ts"
-import { hasVerb, isFragment, isNoStatement, isTakenBack, lacksSubject } from "./stances.ts"
+import { hasVerb, isFragment, isNoStatement, isTakenBack, lacksSubject, partsOf } from "./stances.ts"
 
 // ThirdPerson: what someone said about himself, said about him.
 // P1  What stands in quotation marks is kept as it is.
@@ -192,7 +193,7 @@ const coreOf = (sentence: string, listener: string | undefined): string => {
 
 const coresOf = (text: string, listener: string | undefined): ReadonlyArray<string> =>
   sentencesOf(withoutCaptions(text))
-    .map((sentence) => coreOf(sentence, listener))
+    .flatMap((sentence) => partsOf(coreOf(sentence, listener)))
     .filter((core) => core !== "")
 
 const isQuestion = (sentence: string): boolean => /\?["')\]\s]*$/.test(sentence)
