@@ -87,7 +87,7 @@ export interface Why {
   readonly vector?: { readonly rank: number; readonly score: number }
   /** Ids of attached facts that contain words of the question. */
   readonly facts: ReadonlyArray<string>
-  /** What moved it besides: `recent`, `important`, `speaker`, `time` (of the time that is asked for), `reply` (of a question that has the words), `neighbour`,
+  /** What moved it besides: `recent`, `important`, `speaker`, `time` (of the time, or of the side of something, that is asked for), `reply` (of a question that has the words), `neighbour`,
    * `related` (found by other words for the same). */
   readonly boosts: ReadonlyArray<string>
 }

@@ -51,6 +51,7 @@ const READ_CHARACTERS = 2_000
 //     time before the present.
 // W2  It moves what belongs to that time, and what was said soon after it, and takes nothing away: only who asks with bounds
 //     (`since`, `until`) is answered from within them.
+// W3  "Before", "until", "after" and "since" a time mean what lies on that side of it.
 
 /** A span of time, inclusive, in milliseconds since the epoch. */
 interface Span {
@@ -66,6 +67,7 @@ const TOLD_AFTER_PART = 0.5
 
 const monthNames = "january february march april may june july august september october november december".split(" ")
 const monthPart = `(${monthNames.map((name) => `${name.slice(0, 3)}(?:${name.slice(3)})?`).join("|")})\\.?`
+const sidePart = "before|until|till|after|since"
 const yearPart = "((?:19|20)\\d\\d)"
 const dayPart = "(\\d{1,2})(?:st|nd|rd|th)?"
 const numbers = [
@@ -140,18 +142,18 @@ const writings: ReadonlyArray<readonly [pattern: RegExp, spanOf: (groups: Groups
     ([month = "", year]) => monthAt(Number(year), monthOf(month))
   ],
   [
-    new RegExp(`\\b(?:on|by) (?:the )?${dayPart}(?: of)? ${monthPart}\\b`, "gi"),
+    new RegExp(`\\b(?:on|by|${sidePart}) (?:the )?${dayPart}(?: of)? ${monthPart}\\b`, "gi"),
     ([day, month = ""], now) => dayAt(lastYearOf(monthOf(month), now), monthOf(month), Number(day))
   ],
   [
-    new RegExp(`\\b(?:on|by) ${monthPart} ${dayPart}\\b`, "gi"),
+    new RegExp(`\\b(?:on|by|${sidePart}) ${monthPart} ${dayPart}\\b`, "gi"),
     ([month = "", day], now) => dayAt(lastYearOf(monthOf(month), now), monthOf(month), Number(day))
   ],
   [
-    new RegExp(`\\b(?:in|during|last|this|since|until|of)(?: early| late| mid)? ${monthPart}\\b`, "gi"),
+    new RegExp(`\\b(?:in|during|last|this|of|${sidePart})(?: early| late| mid)? ${monthPart}\\b`, "gi"),
     ([month = ""], now) => monthAt(lastYearOf(monthOf(month), now), monthOf(month))
   ],
-  [new RegExp(`\\b(?:in|during|of|since|until) ${yearPart}\\b`, "gi"), ([year]) => yearAt(Number(year))],
+  [new RegExp(`\\b(?:in|during|of|${sidePart}) ${yearPart}\\b`, "gi"), ([year]) => yearAt(Number(year))],
   [
     new RegExp(`\\b${numberPart} (day|week|month|year)s? ago\\b`, "gi"),
     ([count = "", unit], now) => unitAt(unit?.toLowerCase() as Unit, numberOf(count), now)
@@ -162,19 +164,32 @@ const writings: ReadonlyArray<readonly [pattern: RegExp, spanOf: (groups: Groups
   [/\btoday\b/gi, (_, now) => unitAt("day", 0, now)]
 ]
 
+/** Further back than anything. */
+const EARLIEST = -8_640_000_000_000_000
+
+/** What a word before a time, or at its beginning, makes of it. */
+const onSide = ({ since, until }: Span, written: string, now: number): Span => {
+  const word = new RegExp(`(?:^|\\b)(${sidePart})$`, "i").exec(written)?.[1]?.toLowerCase()
+  if (word === "before") return { since: EARLIEST, until: since - 1 }
+  if (word === "until" || word === "till") return { since: EARLIEST, until }
+  const from = word === "after" ? until + 1 : since
+  return (word === "after" || word === "since") && from < now ? { since: from, until: now } : { since, until }
+}
+
+const beginning = new RegExp(`^(?:${sidePart})\\b`, "i")
+
 /** The spans of time that a question names. */
 export const whenIn = (question: string, now: number): ReadonlyArray<Span> => {
   const present = new Date(now)
   const spans: Array<Span> = []
   let rest = question.slice(0, READ_CHARACTERS)
   for (const [pattern, spanOf] of writings) {
-    rest = rest.replace(pattern, (_, ...groups: ReadonlyArray<unknown>) => {
-      spans.push(
-        spanOf(
-          groups.map((group) => (typeof group === "string" ? group : undefined)),
-          present
-        )
-      )
+    rest = rest.replace(pattern, (written: string, ...rest: ReadonlyArray<unknown>) => {
+      // The last two arguments are the place and the whole text.
+      const [at, whole] = rest.slice(-2)
+      const groups = rest.slice(0, -2).map((group) => (typeof group === "string" ? group : undefined))
+      const before = beginning.exec(written)?.[0] ?? String(whole).slice(0, Number(at)).trimEnd()
+      spans.push(onSide(spanOf(groups, present), before, now))
       return " "
     })
   }

@@ -12,6 +12,7 @@
 import { defined } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import type { Hit, Joined, RecallQuery } from "../recall.ts"
+import { SIDE_SHARE, sidedness } from "./anchored.ts"
 import { fused } from "./fusion.ts"
 import { nudgeOf, searchKindOf } from "./rank.ts"
 import { relatedTo } from "./related.ts"
@@ -213,10 +214,31 @@ const certaintyIn = (query: RecallQuery, hits: ReadonlyArray<Hit>): number => {
   return covered * (others.length === 0 ? 1 : clearness ** 2)
 }
 
+/** What lies before or after something, as the question asks, comes sooner. */
+const sided = ({ now, text }: RecallQuery, weighed: ReadonlyArray<Weighed>): ReadonlyArray<Weighed> => {
+  const fitOf = sidedness(
+    text,
+    now,
+    weighed.map(({ hit }) => hit)
+  )
+  if (fitOf === undefined) return weighed
+  return weighed.map(({ hit, score }) => {
+    const fit = fitOf(hit)
+    const { boosts } = hit.why
+    const isTold = fit === 0 || boosts.includes("time")
+    return {
+      hit: isTold ? hit : { ...hit, why: { ...hit.why, boosts: [...boosts, "time"] } },
+      score: score * (1 + SIDE_SHARE * fit)
+    }
+  })
+}
+
 /** As many hits as are wanted. */
 export const joined = (query: RecallQuery, first: ReadonlyArray<Hit>, second: ReadonlyArray<Hit>): Joined => {
-  const weighed =
+  const weighed = sided(
+    query,
     second.length === 0 ? first.map((hit) => ({ hit, score: hit.score })) : weighedOf(query, first, second)
+  )
   const limit = Math.max(1, Math.trunc(query.limit))
   const most = Math.max(limit, LOOKED_AT)
   const isMany = isReadOn(query) && asksForMany(query.text)

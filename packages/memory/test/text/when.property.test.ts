@@ -38,6 +38,18 @@ describe("when", () => {
     assert.deepStrictEqual(daysOf("Yesterday or on 1 March?"), [...day("2026-03-01"), ...day("2026-03-11")])
   })
 
+  test("W3 before, until, after and since a time lies what is on that side of it", () => {
+    const beginning = new Date(-8_640_000_000_000_000).toISOString().slice(0, 10)
+    for (const written of ["before June 2023", "before 2023-06-01", "before 1 June 2023"])
+      assert.deepStrictEqual(daysOf(`What broke ${written}?`), [`${beginning} 2023-05-31`], written)
+    assert.deepStrictEqual(daysOf("What broke until June 2023?"), [`${beginning} 2023-06-30`])
+    assert.deepStrictEqual(daysOf("What broke after May 2025?"), ["2025-06-01 2026-03-12"])
+    assert.deepStrictEqual(daysOf("What broke since last May?"), ["2025-05-01 2026-03-12"])
+    assert.deepStrictEqual(daysOf("What broke since May?"), ["2025-05-01 2026-03-12"])
+    assert.deepStrictEqual(daysOf("What broke before 3 March?"), [`${beginning} 2026-03-02`])
+    assert.deepStrictEqual(daysOf("What broke after December 2030?"), ["2030-12-01 2030-12-31"])
+  })
+
   test("W1 what is no date is none", () => {
     for (const question of ["May I come in?", "Who was in 12 rooms?", "the march of the band", "a decent day", ""]) {
       assert.deepStrictEqual(daysOf(question), [], question)
