@@ -49,6 +49,7 @@ export {
 } from "./forgetting/forgetting.ts"
 export type { BlockRemaking } from "./forgetting/forgotten-blocks.ts"
 export { withoutTicks } from "./forgetting/forgotten-ticks.ts"
+export type { Letter } from "./forgetting/handed-on.ts"
 export type { Ticks } from "./forgetting/meant-ticks.ts"
 export {
   type LeftOfLost,

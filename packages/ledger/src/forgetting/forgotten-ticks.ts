@@ -12,6 +12,7 @@
 //     reasons and notes of orders, and blocks that no one else wrote in. A block of several stays, without the name.
 // K5  Where the assistant repeated a sentence of it, or of what was learnt, in an answer or in its memory, that goes too. What stands there
 //     in other words is found by its text (`withoutText`). What others said themselves stays, and is sought nowhere (others-words.ts).
+// K8  What these ticks sent to others is theirs: it goes here, and is named to those who look for it there (handed-on.ts).
 // K7  With a memory goes what was ordered about it, no matter who ordered it (forgotten-orders.ts).
 
 import { FORGOTTEN, isJsonObject, type Json, type RecordChange } from "@reverie/protocol"
@@ -32,7 +33,8 @@ import {
   textsOf,
   textsOfOrder
 } from "./hushing.ts"
-import { isMeant, isOfItself, isReminder, notesIn, type Ticks } from "./meant-ticks.ts"
+import { causeOf, type Letter, lettersOf, ticksOf, withoutLetters } from "./handed-on.ts"
+import { isMeant, isOfItself, isOfLetter, isReminder, notesIn, type Ticks } from "./meant-ticks.ts"
 import { withoutEmptied } from "./emptied.ts"
 import { withFactsLeft } from "./memories/facts-left.ts"
 import { REMEMBERED, withoutSought } from "./forgetting.ts"
@@ -73,7 +75,7 @@ const nameOf = ({ key, kind }: Pick<RecordChange, "key" | "kind">): string => `$
 
 /** What is to go of a life, found before anything is changed. */
 class Going {
-  readonly ticks = new Set<number>()
+  readonly ticks: ReadonlySet<number>
   readonly entries = new Set<number>()
   readonly envelopes = new Set<string>()
   /** Records that go whole, by kind and key. */
@@ -93,8 +95,10 @@ class Going {
   /** Who is forgotten altogether. */
   readonly person: string | undefined
   readonly sources: SourcesLeft
+  /** What these ticks sent, to the assistant itself among others. */
+  readonly sent: ReadonlyArray<Letter>
 
-  constructor({ parts }: Bundle, what: Ticks) {
+  constructor({ head, parts }: Bundle, what: Ticks) {
     const isWhole = what.messages === undefined && what.since === undefined && what.until === undefined
     this.person = isWhole && what.person !== undefined ? lowered(what.person) : undefined
     const entries = entriesIn(parts)
@@ -105,9 +109,13 @@ class Going {
     const set = [...changes.map(({ change }) => change), ...kept].filter((change) => this.isSetBy(change))
     const notes = notesIn(set.map(({ value }) => value))
     const isReminded = ({ messages }: Entry) => messages.some((message) => isReminder(message, notes))
-    for (const entry of entries) if (isMeant(entry, what) || isReminded(entry)) this.ticks.add(entry.tick)
-    for (const entry of entries) if (this.ticks.has(entry.tick) && !isOfItself(entry, what)) this.#take(entry)
-    for (const part of parts) this.#mail(part)
+    const meant = entries.filter((entry) => isMeant(entry, what) || isReminded(entry))
+    this.ticks = ticksOf(meant, entries)
+    for (const entry of entries) {
+      if (this.ticks.has(entry.tick) ? !isOfItself(entry, what) : isOfLetter(entry, what)) this.#take(entry)
+    }
+    for (const part of parts) this.#mail(part, what)
+    this.sent = lettersOf(head, parts, this)
     this.blocks = blocksOf(parts, this.person)
     const began = new Set<string>()
     for (const { change, no } of changes) {
@@ -134,10 +142,11 @@ class Going {
     for (const each of this.sources.spared(this.said, (key) => this.records.has(`fact ${key}`))) this.said.delete(each)
   }
 
-  #take({ cause, messages, no, settled = [] }: Entry): void {
+  #take(entry: Entry): void {
+    const { messages, no, settled = [] } = entry
     this.entries.add(no)
-    const { id } = cause as { readonly id?: Json }
-    if (cause.kind === "envelope" && typeof id === "string") this.envelopes.add(id)
+    const cause = causeOf(entry)
+    if (cause !== undefined) this.envelopes.add(cause.id)
     for (const each of settled) this.envelopes.add(each.id)
     for (const [index, { content, role }] of messages.entries()) {
       this.ids.add(`m/${no}/${index}`)
@@ -146,8 +155,9 @@ class Going {
   }
 
   /** What waits, or was never answered, has no tick. */
-  #mail(part: BundlePart): void {
-    if (part.kind !== "envelope" || !isJsonObject(part.body) || !isName(part.body["from"], this.person)) return
+  #mail(part: BundlePart, { letters }: Ticks): void {
+    if (part.kind !== "envelope" || !isJsonObject(part.body)) return
+    if (!isName(part.body["from"], this.person) && letters?.has(part.id) !== true) return
     this.envelopes.add(part.id)
     this.#order(part.body["event"])
   }
@@ -316,6 +326,7 @@ const withoutGoing =
         // A replay hears the same order as the snapshot has heard.
         const left = changed(entry as unknown as Json, {
           records: changes,
+          sends: (sends) => listOf(sends).map(withoutLetters(going.sent)),
           event: (event) => saying(event, going.ordered),
           settled: (settled) => listOf(settled).map((each) => withoutReason(each, going))
         })
@@ -329,6 +340,10 @@ const withoutGoing =
       }
       case "envelope":
         return [going.envelopes.has(part.id) ? { ...part, body: hushedMail(part.body) } : part]
+      case "send":
+        return [
+          { ...part, envelope: withoutLetters(going.sent)(part.envelope as unknown as Json) } as unknown as BundlePart
+        ]
       case "dead-letter":
         return [going.envelopes.has(part.envelope) ? { ...part, reason: FORGOTTEN } : part]
       case "block":
@@ -363,12 +378,13 @@ const isNamed = ({ parts }: Bundle, { person }: Going): boolean =>
     return JSON.stringify(nameless(json, person)) !== JSON.stringify(json)
   })
 
-/** A life without these ticks. What a tenant has besides its assistants is left as it is. */
+/** A life without these ticks. A tenant's own things are left as they are. `tell` learns what they sent: letters, to those whom it was for. */
 export const withoutTicks =
-  (what: Ticks, remaking?: BlockRemaking) =>
+  (what: Ticks, remaking?: BlockRemaking, tell?: (sent: ReadonlyArray<Letter>) => void) =>
   (life: Bundle): Bundle => {
     if (life.head.kind === "tenant") return life
     const going = new Going(life, what)
+    tell?.(going.sent)
     const isNone = going.entries.size === 0 && going.envelopes.size === 0 && going.records.size === 0
     if (isNone && !isNamed(life, going)) return life
     const records = new Ledgered(going)

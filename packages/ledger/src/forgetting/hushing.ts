@@ -97,10 +97,12 @@ export const hushedMail = (envelope: Json): Json =>
   // What still waits is read once more: without parts or answers of which nothing is left, and a text that says so.
   changed(envelope, {
     event: (event) =>
-      changed(hushedExcept("type", "kind", "id", "name")(event), {
+      changed(hushedExcept("type", "kind", "id", "name", "call", "outcome", "assignment")(event), {
         text: () => FORGOTTEN,
         parts: nothing,
-        answers: nothing
+        answers: nothing,
+        // How a task ended is waited for.
+        assignment: hushedExcept("end")
       })
   })
 

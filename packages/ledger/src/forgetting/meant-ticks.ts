@@ -3,9 +3,10 @@
 
 import { isJsonObject, type Json, type MessagePlace } from "@reverie/protocol"
 import type { PartOf } from "../bundle-part.ts"
+import { causeOf } from "./handed-on.ts"
 import { isName, lowered } from "./hushing.ts"
 
-/** Of whom, of which messages, or of when. One of these at least; what all of them name is forgotten. */
+/** Of whom, of which messages, or of when. What all of them name is forgotten, and what `letters` began. */
 export interface Ticks {
   /** Who said it; the case of letters counts for nothing. */
   readonly person?: string
@@ -14,13 +15,21 @@ export interface Ticks {
   /** When it was said, in milliseconds since the epoch, both inclusive. */
   readonly since?: number
   readonly until?: number
+  /** Ids of envelopes that came here out of what is forgotten, there or elsewhere. */
+  readonly letters?: ReadonlySet<string>
 }
 
 type Entry = PartOf<"entry">["entry"]
 
-/** Whether an entry has a message that is meant. */
-export const isMeant = ({ messages, no, at }: Entry, { messages: places, person, since, until }: Ticks): boolean => {
-  if (messages.length === 0) return false
+/** Whether an entry came of a letter that is forgotten. */
+export const isOfLetter = (entry: Entry, { letters }: Ticks): boolean => letters?.has(causeOf(entry)?.id ?? "") === true
+
+/** Whether an entry has a message that is meant. What comes in answer to a call begins no tick. */
+export const isMeant = (entry: Entry, what: Ticks): boolean =>
+  entry.messages.length > 0 && (isNamed(entry, what) || (isOfLetter(entry, what) && causeOf(entry)?.lane === "mail"))
+
+const isNamed = ({ messages, no, at }: Entry, { messages: places, person, since, until }: Ticks): boolean => {
+  if (places === undefined && person === undefined && since === undefined && until === undefined) return false
   if (since !== undefined && at < since) return false
   if (until !== undefined && at > until) return false
   if (places !== undefined && !places.some((place) => place.no === no && place.index < messages.length)) return false

@@ -6,36 +6,34 @@
 //     is made up for when it is asked again. Afterwards once more, for what came in between.
 // P3  A trial reads the same and writes nothing.
 // P4  A segment that is lost holds up no forgetting of the rest: the receipt names it, and says what became of it.
+// P6  What forgotten turns sent to other assistants goes from these too, with all that came of it, whichever was named (looking.ts). It is all
+//     known before anything goes, and goes at once.
 // P5  What was on its way from one assistant to another while this was done is looked for once more where it went, until nothing is found.
 
 import {
   type Bundle,
   type BundlePlace,
-  bundleOfParts,
   Bundles,
-  goneBetween,
-  lostSegments,
   MIN_FORGOTTEN_CHARS,
   type Ticks,
   withoutDamaged,
   withoutTicks
 } from "@reverie/ledger"
-import { type AssistantId, defined, type Entry, type TenantId } from "@reverie/protocol"
+import { type AssistantId, defined, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { emptyIndex, forgottenLife } from "@reverie/runtime"
 import { WakeQueue } from "@reverie/mailbox"
 import { loadLoro, placeOfId, Recall } from "@reverie/memory"
 import * as Clock from "effect/Clock"
 import * as Option from "effect/Option"
-import * as Stream from "effect/Stream"
 import { EnvelopeInvalid } from "../errors.ts"
 import type { Services } from "../opening/deployment.ts"
-import { type Core, tenantPage } from "../fleet/entry-source.ts"
+import type { Core } from "../fleet/entry-source.ts"
 import { remakingWith } from "./block-remaking.ts"
+import { HandingOn } from "./handing-on.ts"
+import { assistantOf, type Found, looking, placesIn, type Search, type UnreadSegment } from "./looking.ts"
 import { goingIn } from "./said.ts"
-import { type ForgetFound, type ForgetSample, foundIn, textTopic, type Topic, topicOf } from "./topics.ts"
-
-const PAGE = 500
+import { type ForgetFound, foundIn, textTopic, type Topic, topicOf } from "./topics.ts"
 
 /**
  * What is to be forgotten, in one assistant, or in all of the tenant where none is named: one thing at a time. What names several, or
@@ -88,24 +86,7 @@ export interface ForgetOptions {
   readonly dryRun?: boolean
 }
 
-/** An older segment of an assistant that could not be read, so that it is not known what it held. */
-export interface UnreadSegment {
-  /** Whose it is. */
-  readonly assistant: string
-  /** Its key in its place, or its number in the store. */
-  readonly segment: string
-  /** The number of its first entry. */
-  readonly from: number
-  /** The number of its last entry. */
-  readonly to: number
-  /**
-   * `missing`: it was not there, and nothing in it was forgotten. `damaged`: it stays, for all of it was said before what is forgotten.
-   * `removed`: it was damaged, and went, for it may have held what is forgotten.
-   */
-  readonly state: "missing" | "damaged" | "removed"
-  /** A whole one that is put back is read again: forget once more then. False where all of the assistant was forgotten. */
-  readonly comesBack: boolean
-}
+export type { UnreadSegment }
 
 /** What went, as numbers. */
 export interface ForgetReceipt {
@@ -126,26 +107,6 @@ export interface ForgetReceipt {
   readonly unread?: ReadonlyArray<UnreadSegment>
 }
 
-const placesIn = Effect.fnUntraced(function* (tenant: TenantId, assistant: AssistantId | undefined) {
-  if (assistant !== undefined) return [{ tenant, assistant }] as ReadonlyArray<BundlePlace>
-  const places: Array<BundlePlace> = [{ tenant }]
-  let after: AssistantId | undefined
-  while (true) {
-    const page = yield* tenantPage(tenant, after, PAGE)
-    places.push(...page.map(({ address }) => address))
-    after = page.at(-1)?.address.assistant
-    if (page.length < PAGE) return places
-  }
-})
-
-const standing = (place: BundlePlace) =>
-  Bundles.use((bundles) => {
-    const { assistant, tenant } = place
-    const parts =
-      assistant === undefined ? bundles.packTenant(tenant) : bundles.pack({ tenant, assistant }, { marksLost: true })
-    return Effect.map(Stream.runCollect(parts), bundleOfParts)
-  })
-
 const eraseFrom = Effect.fnUntraced(function* (places: ReadonlyArray<BundlePlace>) {
   const recall = yield* Effect.serviceOption(Recall)
   if (Option.isNone(recall)) return
@@ -162,59 +123,10 @@ const eraseFromQueue = (places: ReadonlyArray<BundlePlace>) =>
 /** What is meant, and how it is taken out of a life. */
 interface Meant {
   /** Undefined for all of it. */
-  readonly without: ((there: Bundle) => Bundle) | undefined
+  readonly without: Topic["without"] | undefined
   readonly topic: Topic | undefined
   readonly ticks: Ticks | undefined
 }
-
-const unreadOf = (there: Bundle, made: Bundle): ReadonlyArray<UnreadSegment> => {
-  const { head } = there
-  if (head.kind === "tenant") return []
-  return lostSegments(there, made).map((each) => ({ assistant: head.address.assistant, ...each }))
-}
-
-/** A life of which something goes. */
-interface Found {
-  readonly place: BundlePlace
-  readonly gone: Readonly<Record<string, number>>
-  /** To whom it sent what goes. */
-  readonly to: ReadonlyArray<string>
-}
-
-/** To whom entries that are to be others have sent something. */
-const recipientsOf = (there: Bundle, made: Bundle): ReadonlyArray<string> => {
-  const left = new Map(made.parts.flatMap((part) => (part.kind === "entry" ? [[part.entry.no, part.entry]] : [])))
-  return there.parts.flatMap((part) => {
-    if (part.kind !== "entry") return []
-    const { no, sends = [] } = part.entry as unknown as Entry
-    if (sends.length === 0 || JSON.stringify(part.entry) === JSON.stringify(left.get(no))) return []
-    return sends.map(({ to }) => to.assistant)
-  })
-}
-
-/** What is shown of a life, of which that would be left. */
-type FindIn = (there: Bundle, made: Bundle) => ReadonlyArray<ForgetSample>
-
-/** What would go of some lives. `findIn`: what is shown of it. */
-const looking = Effect.fnUntraced(function* (
-  places: ReadonlyArray<BundlePlace>,
-  change: (there: Bundle) => Bundle,
-  findIn: FindIn = () => []
-) {
-  const samples: Array<ForgetSample> = []
-  const unread: Array<UnreadSegment> = []
-  const found: Array<Found> = []
-  for (const place of places) {
-    const there = yield* standing(place)
-    const made = change(there)
-    const gone = goneBetween(there, made)
-    const isSame = JSON.stringify(made.head) === JSON.stringify(there.head) && Object.keys(gone).length === 0
-    if (!isSame) found.push({ place, gone, to: recipientsOf(there, made) })
-    unread.push(...unreadOf(there, made))
-    samples.push(...findIn(there, made))
-  }
-  return { found, unread, samples }
-})
 
 /** So often it is looked for once more: who sends it on each time does not hold this up for ever. */
 const MOST_ROUNDS = 8
@@ -223,22 +135,22 @@ const MOST_ROUNDS = 8
 const takingOut = Effect.fnUntraced(function* (
   named: ReadonlyArray<BundlePlace>,
   first: ReadonlyArray<Found>,
-  change: (there: Bundle) => Bundle
+  search: Search
 ) {
   const reached: Array<Found> = []
   let found = first
   for (let round = 0; found.length > 0 && round < MOST_ROUNDS; round++) {
     const places = found.map(({ place }) => place)
     yield* eraseFrom(places)
-    yield* Bundles.use((bundles) => bundles.rewrite(places, change))
+    yield* Bundles.use((bundles) => bundles.rewrite(places, search.change))
     yield* eraseFrom(places)
     yield* eraseFromQueue(places)
     const to = new Set(found.flatMap((each) => each.to))
     const next = yield* looking(
       named.filter(({ assistant }) => assistant !== undefined && to.has(assistant)),
-      change
+      search
     )
-    found = next.found
+    found = [...next.found]
     reached.push(...found)
   }
   return reached
@@ -251,15 +163,20 @@ const forgetting = Effect.fnUntraced(function* (
   dryRun: boolean
 ) {
   const at = yield* Clock.currentTimeMillis
-  const change = (there: Bundle): Bundle =>
-    without === undefined ? forgottenLife(there, at) : withoutDamaged(there, without(there), ticks)
+  const handed = new HandingOn()
+  const change = (there: Bundle): Bundle => {
+    if (without === undefined) return forgottenLife(there, at)
+    const letters = handed.to(assistantOf(there))
+    return withoutDamaged(there, without(there, letters, handed.learn), letters.size > 0 ? undefined : ticks)
+  }
   const named = yield* placesIn(tenant, assistant)
   const findIn = topic?.findIn ?? (ticks && goingIn)
-  const { found, samples, unread } = yield* looking(named, change, dryRun ? findIn : undefined)
+  const search: Search = { tenant, handed, change, ...defined({ findIn: dryRun ? findIn : undefined }) }
+  const { found, samples, unread } = yield* looking(named, search)
   if (!dryRun) {
-    yield* eraseFromQueue(named)
+    yield* eraseFromQueue([...named, ...found.map(({ place }) => place)])
     // Who is forgotten whole has retired, and nothing arrives there.
-    found.push(...(yield* takingOut(without === undefined ? [] : named, found, change)))
+    found.push(...(yield* takingOut(without === undefined ? [] : named, found, search)))
   }
   // Of what is forgotten whole, copies that were made before are to be unreadable too; asked again, it is made up for.
   if (!dryRun && without === undefined) yield* Bundles.use((bundles) => bundles.shred(named))
@@ -361,8 +278,15 @@ export const forgotten = async (
   if (named.topic !== undefined && topic === undefined)
     throw flaw("the topic to forget has no word that says something")
   const ticks = ticksOf(named)
-  const without = topic?.without ?? (ticks && withoutTicks(ticks, remaking))
   const assistant = named.assistant === undefined ? undefined : core.address(named.assistant).assistant
+  const meant: Topic["without"] | undefined =
+    topic?.without ?? (ticks && ((there, letters, tell) => withoutTicks({ ...ticks, letters }, remaking, tell)(there)))
+  const without: Topic["without"] | undefined =
+    meant &&
+    ((there, letters, tell) =>
+      assistant === undefined || assistantOf(there) === assistant
+        ? meant(there, letters, tell)
+        : withoutTicks({ letters }, remaking, tell)(there))
   const receipt = await run(forgetting(core.tenant, assistant, { without, topic, ticks }, dryRun))
   if (!dryRun && receipt.assistants + Object.keys(receipt.gone).length > 0)
     for (const listener of rewriteListeners.get(shared) ?? []) listener()

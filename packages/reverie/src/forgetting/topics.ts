@@ -11,6 +11,7 @@ import {
   type Bundle,
   type BundlePart,
   finderOf,
+  type Letter,
   type Sought,
   soughtText,
   withoutSought,
@@ -41,7 +42,8 @@ export interface ForgetFound {
 }
 
 export interface Topic {
-  readonly without: (life: Bundle) => Bundle
+  /** `letters`: ids of what was sent here out of forgotten turns; `tell` learns what such turns sent. */
+  readonly without: (life: Bundle, letters: ReadonlySet<string>, tell: (sent: ReadonlyArray<Letter>) => void) => Bundle
   readonly findIn: (life: Bundle) => ReadonlyArray<ForgetSample>
 }
 
@@ -128,20 +130,29 @@ export const topicOf = (text: string, remaking: BlockRemaking): Topic | undefine
   if (words.size === 0) return undefined
   const sought = soughtWords(words)
   return {
-    without: (life) => {
+    without: (life, letters, tell) => {
       const messages = life.parts
         .flatMap((part) => (part.kind === "entry" ? messagesOf(part) : []))
         .flatMap(({ content, place, role }) => (role === "user" && sought.isIn(content) ? [place] : []))
-      return withoutSought(sought, messages.length === 0 ? life : withoutTicks({ messages }, remaking)(life))
+      const isNone = messages.length + letters.size === 0
+      return withoutSought(sought, isNone ? life : withoutTicks({ messages, letters }, remaking, tell)(life))
     },
     findIn: (life) => samplesOf(sought, life)
   }
+}
+
+/** Each assistant's first before any second one. */
+const spread = (samples: ReadonlyArray<ForgetSample>): ReadonlyArray<ForgetSample> => {
+  const nth = [...Map.groupBy(samples, ({ assistant }) => assistant).values()]
+    .flatMap((own) => own.map((sample, index) => ({ sample, index })))
+    .toSorted((one, other) => one.index - other.index)
+  return nth.map(({ sample }) => sample)
 }
 
 export const foundIn = (samples: ReadonlyArray<ForgetSample>): ForgetFound => {
   const byKind = Map.groupBy(samples, ({ kind }) => kind)
   return {
     counts: Object.fromEntries([...byKind].map(([kind, all]) => [kind, all.length])),
-    samples: [...byKind.values()].flatMap((all) => all.slice(0, SAMPLES_A_KIND))
+    samples: [...byKind.values()].flatMap((all) => spread(all).slice(0, SAMPLES_A_KIND))
   }
 }
