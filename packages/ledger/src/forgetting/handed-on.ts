@@ -95,7 +95,7 @@ export const lettersOf = (head: BundleHead, parts: ReadonlyArray<BundlePart>, go
   if (head.kind === "tenant") return []
   const entries = parts.flatMap((part) => (part.kind === "entry" ? [part.entry] : []))
   const sent = new Sent(entries, going)
-  const { assistant, tenant } = head.address
+  const { assistant, tenant } = fieldsOf(head.address)
   return entries.flatMap((entry) => {
     const sends = listOf(Reflect.get(entry, "sends") as Json | undefined).flatMap((send) => {
       const { event, id, to } = fieldsOf(send)
