@@ -8,7 +8,7 @@ import { zstdDecompressSync } from "node:zlib"
 import type { Line } from "@reverie/testkit"
 import * as fc from "fast-check"
 import { assert } from "vitest"
-import { exportFleet, type Fleet } from "../src/index.ts"
+import { exportFleet, type Fleet, sendMessage } from "../src/index.ts"
 import { aDirectory, filesWith, openFleet } from "./rig.ts"
 
 /** Where a desk and a clerk live, and no one else. */
@@ -23,8 +23,8 @@ export interface Home {
 /** A fresh home, whose model says these lines. */
 export type Settling = (says: ReadonlyArray<Line>) => Promise<Home>
 
-/** The older part of a life is archived early. */
-export const ARCHIVED_EARLY = { retention: { archiveAfter: 2 } } as const
+/** The older part of a life is archived early, and the one writes to the other. */
+export const ARCHIVED_EARLY = { retention: { archiveAfter: 2 }, tools: [sendMessage] } as const
 
 const isInSegments = (data: string, text: string): boolean => {
   const database = new DatabaseSync(join(data, "reverie.db"), { readOnly: true })
@@ -122,7 +122,12 @@ export const liveWithCanaries = (settle: Settling, numRuns: number): Promise<voi
     { numRuns }
   )
 
-const personTurn = fc.record({ from: fc.constantFrom("ann", "ben"), answered: fc.boolean() })
+/** `handed`: the desk sends the words on to the clerk, who repeats them. */
+const personTurn = fc.record({ from: fc.constantFrom("ann", "ben"), answered: fc.boolean(), handed: fc.boolean() })
+
+const sending = (text: string): Line => ({
+  calls: [{ tool: "send_message", arguments: { to: "clerk", text } }]
+})
 
 let lives = 0
 
@@ -135,9 +140,10 @@ export const liveWithPeople = (settle: Settling, numRuns: number): Promise<void>
     fc.asyncProperty(fc.array(personTurn, { minLength: 1, maxLength: 6 }), fc.boolean(), async (turns, archived) => {
       const life = ++lives
       const word = (of: string, from: string, index: number): string => `${of}q${life}k${from}${index}`
-      const says = turns.map(({ answered, from }, index) => ({
-        text: answered ? `Aye ${from}, ${word("x", from, index)}.` : "Aye."
-      }))
+      const says = turns.flatMap(({ answered, from, handed }, index): ReadonlyArray<Line> => {
+        const aye = { text: answered ? `Aye ${from}, ${word("x", from, index)}.` : "Aye." }
+        return handed ? [sending(`They say ${word("z", from, index)} to me.`), aye, aye] : [aye]
+      })
       const { end, fleet, holds } = await settle(says)
       for (const [index, { from }] of turns.entries()) {
         await fleet.send("desk", `Keep ${word("z", from, index)} for me.`, { from })
@@ -153,7 +159,7 @@ export const liveWithPeople = (settle: Settling, numRuns: number): Promise<void>
         }
       }
       assert.strictEqual((await fleet.inspect("desk"))?.version, before)
-      assert.isTrue((await fleet.replay.verify("desk")).equal)
+      for (const id of ["desk", "clerk"]) assert.isTrue((await fleet.replay.verify(id)).equal, id)
       await end()
     }),
     { numRuns }
