@@ -167,3 +167,26 @@ describe("what a forgotten turn handed on", () => {
     assert.isTrue((await fleet.replay.verify(child)).equal)
   })
 })
+
+it("K1 an order that someone gave after a turn is not of that turn, and stays with what it wrote", async () => {
+  const { fleet } = await lived()
+  await fleet.memory.addFact("desk", "The lock is rusty at the north pier.", { from: "bob" })
+  await fleet.subAgents.delegate("desk", "Count the ships at the north pier.", { from: "bob" })
+  await fleet.idle()
+  await fleet.forget({ person: "eve" })
+  const facts = (await fleet.memory.facts("desk")).map(({ text }) => text)
+  assert.include(facts, "The lock is rusty at the north pier.")
+  const child =
+    (await fleet.list()).find(({ address }) => address.assistant.includes("order-"))?.address.assistant ?? ""
+  assert.isAbove(await numberOf(fleet, child, "Count the ships"), 0)
+  for (const id of ["desk", child]) assert.isTrue((await fleet.replay.verify(id)).equal, id)
+})
+
+it("K8 what someone had a sub-agent do goes with it", async () => {
+  const { data, fleet } = await lived()
+  await fleet.subAgents.delegate("desk", "Ask for Krummhorn at the north pier.", { from: "eve" })
+  await fleet.idle()
+  assert.isNotEmpty(filesWith(data, "Krummhorn"))
+  await fleet.forget({ person: "eve" })
+  assert.deepStrictEqual(filesWith(data, "Krummhorn"), [])
+})

@@ -34,7 +34,7 @@ import {
   textsOfOrder
 } from "./hushing.ts"
 import { causeOf, type Letter, lettersOf, ticksOf, withoutLetters } from "./handed-on.ts"
-import { isMeant, isOfItself, isOfLetter, isReminder, notesIn, type Ticks } from "./meant-ticks.ts"
+import { afterTicks, isMeant, isOfItself, isOfLetter, isReminder, notesIn, type Ticks } from "./meant-ticks.ts"
 import { withoutEmptied } from "./emptied.ts"
 import { withFactsLeft } from "./memories/facts-left.ts"
 import { REMEMBERED, withoutSought } from "./forgetting.ts"
@@ -111,10 +111,10 @@ class Going {
     const isReminded = ({ messages }: Entry) => messages.some((message) => isReminder(message, notes))
     const meant = entries.filter((entry) => isMeant(entry, what) || isReminded(entry))
     this.ticks = ticksOf(meant, entries)
-    for (const entry of entries) {
-      if (this.ticks.has(entry.tick) ? !isOfItself(entry, what) : isOfLetter(entry, what)) this.#take(entry)
-    }
     for (const part of parts) this.#mail(part, what)
+    const after = afterTicks(entries, this.envelopes)
+    const isOfTick = (entry: Entry) => this.ticks.has(entry.tick) && !after.has(entry.no) && !isOfItself(entry, what)
+    for (const entry of entries) if (isOfTick(entry) || isOfLetter(entry, what)) this.#take(entry)
     this.sent = lettersOf(head, parts, this)
     this.blocks = blocksOf(parts, this.person)
     const began = new Set<string>()
@@ -378,7 +378,7 @@ const isNamed = ({ parts }: Bundle, { person }: Going): boolean =>
     return JSON.stringify(nameless(json, person)) !== JSON.stringify(json)
   })
 
-/** A life without these ticks. A tenant's own things are left as they are. `tell` learns what they sent: letters, to those whom it was for. */
+/** A life without these ticks; a tenant's own things are left as they are. `tell` learns what they sent: letters, to those whom it was for. */
 export const withoutTicks =
   (what: Ticks, remaking?: BlockRemaking, tell?: (sent: ReadonlyArray<Letter>) => void) =>
   (life: Bundle): Bundle => {

@@ -60,3 +60,23 @@ export const isOfItself = (entry: Entry, what: Ticks): boolean => {
   const kind = isJsonObject(step) ? step["kind"] : undefined
   return (kind === "compact" || kind === "dream") && !isMeant(entry, what)
 }
+
+/**
+ * Entries that have the number of a tick and came after its end, of orders and mail that are not among these, or of jobs which those began:
+ * they are of no tick.
+ */
+export const afterTicks = (entries: ReadonlyArray<Entry>, own: ReadonlySet<string>): ReadonlySet<number> => {
+  const ended = new Set<number>()
+  const after = new Set<number>()
+  for (const entry of entries) {
+    const { cause, no, tick } = entry
+    const id: unknown = Reflect.get(cause, "id")
+    if (typeof id === "string" && ended.has(tick)) {
+      // A job is called after the entry that began it.
+      const isOther = cause.kind === "job" ? after.has(Number.parseInt(id, 10)) : !own.has(id)
+      if (isOther) after.add(no)
+    }
+    if (Reflect.has(entry, "tickEnd")) ended.add(tick)
+  }
+  return after
+}
