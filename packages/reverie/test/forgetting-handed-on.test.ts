@@ -38,7 +38,7 @@ const assistant = (id: string, more = {}): AssistantDefinition =>
   defineAssistant({ id, instructions: "You help.", ...more })
 const [ca, cb] = [assistant("ca"), assistant("cb")]
 
-/** Hands on what it is told: to a sub-agent what a doctor says, to the clerk what is of the neighbour. */
+/** Hands on what it hears: to a sub-agent what a doctor says, to the clerk the words about the neighbour. */
 const model = scriptedModel(({ last, tools }) => {
   if (tools.some(({ name }) => name === "finish_task"))
     return { calls: [{ tool: "finish_task", arguments: { summary: "The account at the Sparkasse is overdrawn." } }] }
