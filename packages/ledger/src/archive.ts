@@ -83,8 +83,11 @@ const withoutWords = ({ at, call, calls, content, name, role, tokens }: Message,
   tokens
 })
 
-/** What the statechart itself emits, which a replay compares: it holds no words. */
 const OF_THE_CHART = new Set(["approval-asked", "model-away"])
+
+/** What the statechart itself emits, which a replay compares: it holds no words but those of a reason. No one else emits these. */
+export const isOfChart = (emitted: { readonly type?: unknown }): boolean =>
+  typeof emitted.type === "string" && OF_THE_CHART.has(emitted.type)
 
 /**
  * What is left of an entry that a policy deleted: what it was of, what it settled and used, what the statechart heard, and the records
@@ -93,7 +96,7 @@ const OF_THE_CHART = new Set(["approval-asked", "model-away"])
 export const deletedEntry = (entry: Entry, at: number, stands: (change: RecordChange) => boolean): Entry => {
   const { cause, emitted, epoch, event, iteration, messages, no, settled, status, step, tick, tickEnd, v } = entry
   const said = deletedText(at)
-  const kept = emitted?.filter(({ type }) => OF_THE_CHART.has(type))
+  const kept = emitted?.filter(isOfChart)
   const records = entry.records?.filter(stands)
   return {
     v,

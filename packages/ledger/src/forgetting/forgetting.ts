@@ -187,7 +187,7 @@ class Eraser {
     if (Array.isArray(value))
       for (const member of value as ReadonlyArray<Json>) yield* this.#found(member, place, isRemembered)
     if (!isJsonObject(value)) return
-    const isGiven = hasGivenNames(place) && this.#sought.isProse !== true
+    const isGiven = hasGivenNames(place, value) && this.#sought.isProse !== true
     for (const [name, inner] of Object.entries(value)) {
       if (isGiven && this.isInName(name)) yield name
       yield* this.#found(inner, placeIn(place, name, value), isRemembered)
@@ -237,7 +237,7 @@ class Eraser {
       const text = value[name]
       return typeof text === "string" && this.#says(text, placeOf(name), false)
     })
-    const isGiven = hasGivenNames(place)
+    const isGiven = hasGivenNames(place, value)
     return Object.fromEntries(
       Object.entries(value).flatMap(([name, inner]) =>
         // What was attached to a forgotten message is forgotten with it.
@@ -312,14 +312,20 @@ const partWithout =
     }
   }
 
+/** What an event says: an order, or why a call of a model has failed. */
+const toldIn = (event: Json | undefined): Fields => {
+  if (!isJsonObject(event)) return {}
+  const { error } = event
+  return isJsonObject(error) && error["reason"] !== undefined ? { ...event, reason: error["reason"] } : event
+}
+
 /** The texts of orders that hold it, as they stand and as a snapshot keeps them: both go whole, so that a replay stands where it stood. */
 const ordersWith = (eraser: Eraser, parts: ReadonlyArray<BundlePart>): ReadonlySet<string> =>
   new Set(
     parts.flatMap((part) => {
       const told = part.kind === "entry" ? part.entry : part.kind === "envelope" ? part.body : undefined
       const event = isJsonObject(told as Json) ? (told as Fields)["event"] : undefined
-      if (!isJsonObject(event)) return []
-      return Object.entries(event).flatMap(([name, each]) => {
+      return Object.entries(toldIn(event)).flatMap(([name, each]) => {
         const alone = { [name]: each }
         return typeof each === "string" && eraser.isInAny({ event: alone }) ? textsOfOrder(alone) : []
       })
@@ -328,8 +334,12 @@ const ordersWith = (eraser: Eraser, parts: ReadonlyArray<BundlePart>): ReadonlyS
 
 const withoutOrders =
   (ordered: ReadonlySet<string>) =>
-  (part: BundlePart): BundlePart =>
-    part.kind === "entry" ? { ...part, entry: { ...part.entry, event: saying(part.entry.event, ordered) } } : part
+  (part: BundlePart): BundlePart => {
+    if (part.kind !== "entry" || ordered.size === 0) return part
+    const { emitted, event } = part.entry as unknown as { readonly emitted?: Json; readonly event: Json }
+    const told = emitted === undefined ? {} : { emitted: saying(emitted, ordered) }
+    return { kind: "entry", entry: { ...part.entry, event: saying(event, ordered), ...told } } as unknown as BundlePart
+  }
 
 /** The shortest text that is taken out of lives, in characters: a shorter one is in too much that has nothing to do with it. */
 export const MIN_FORGOTTEN_CHARS = 4

@@ -1,8 +1,10 @@
 // Hushing: what is left of that which is forgotten: numbers, references and names of kinds, and no word.
 // Owns the forms of entries, messages, letters and of what work leans on. Leaves which of them to forgotten-ticks.ts.
-// U1  A replay hears the same, and stands where it stood: an entry keeps its event.
+// U1  A replay hears the same, and stands where it stood: an entry keeps its event, and what the statechart told of it.
+// U2  Ids of calls and approvals, names of tools and words of closed lists are Reverie's own and stay.
 
 import { FORGOTTEN, isJsonObject, type Json } from "@reverie/protocol"
+import { isOfChart } from "../archive.ts"
 import type { BundlePart, PartOf } from "../bundle-part.ts"
 import { composed } from "./composed.ts"
 
@@ -47,6 +49,9 @@ const PLAIN = new Set([
   "startedAt",
   "type"
 ])
+
+/** Under these, in steps, hooks and what was told, stand ids that Reverie makes and words of closed lists. */
+const OWN = ["call", "child", "envelope", "outcome", "recovery"]
 
 const NONE: ReadonlySet<string> = new Set()
 
@@ -106,8 +111,11 @@ export const hushedMail = (envelope: Json): Json =>
       })
   })
 
+const hushedEmitted = (event: Json): Json =>
+  isJsonObject(event) && isOfChart(event) ? event : hushedExcept("type", ...OWN)(event)
+
 const hushedStep = (step: Json): Json => {
-  const plain = hushedExcept(...PLAIN)
+  const plain = hushedExcept(...PLAIN, ...OWN)
   const detail = isJsonObject(step) ? step["detail"] : undefined
   return changed(plain(step), { detail: () => plain(detail ?? null) })
 }
@@ -117,8 +125,8 @@ export const hushedEntry = (entry: Json): Json =>
   changed(entry, {
     messages: eachOf(hushedMessage),
     step: hushedStep,
-    hooks: eachOf(hushedExcept("point", "hook", "name", "id", "kind", "type")),
-    emitted: eachOf(hushedExcept("type")),
+    hooks: eachOf(hushedExcept("point", "hook", "name", "id", "kind", "type", "did", "of", "tool", ...OWN)),
+    emitted: eachOf(hushedEmitted),
     sends: eachOf(hushedMail),
     tickEnd: (end) => changed(end, { reply: hushed })
   })

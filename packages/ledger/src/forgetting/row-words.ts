@@ -3,9 +3,11 @@
 // forgetting.ts.
 // R1  Under a member of a closed list, in a snapshot and in an id that Reverie made, no text of anyone stands: no forgetting changes it.
 // R2  The name of a member is a word of Reverie, but where people, models and tools name members themselves.
+//     What the statechart tells is of the first kind, whoever else tells something beside it.
 // R3  A bare word is a name or an id. What of it is a word of Reverie, the name of an assistant or of a tool is no text of anyone.
 
 import { isJsonObject, type Json, recordKinds } from "@reverie/protocol"
+import { isOfChart } from "../archive.ts"
 
 export type Fields = { readonly [name: string]: Json }
 
@@ -51,6 +53,8 @@ const CLOSED_IN: Readonly<Record<string, ReadonlySet<string>>> = {
   lines: new Set(["note"]),
   schema: new Set(["kind"]),
   context: new Set(["context"]),
+  outage: new Set(["others"]),
+  emitted: new Set(["others"]),
   marks: new Set(["*"])
 }
 
@@ -66,10 +70,12 @@ const isClosedIn = (around: string, name: string): boolean => {
   return closed?.has(name) === true || closed?.has("*") === true
 }
 
+const isToldByChart = (place: Place, fields: Fields): boolean => place.name === "emitted" && isOfChart(fields)
+
 /** Where a member stands of what stands at a place. */
 export const placeIn = (place: Place, name: string, fields: Fields): Place => {
   const around = place.name
-  if (place.isFree) return { ...place, name, around }
+  if (place.isFree && !isToldByChart(place, fields)) return { ...place, name, around }
   const isContext = around === "context" && place.around === "snapshot"
   if (isContext && SAID_IN_CONTEXT.has(name)) return { ...ROOT, name, around }
   // A machine event is control data; what a message, a tick and a call have for output is not.
@@ -85,9 +91,12 @@ export const placeIn = (place: Place, name: string, fields: Fields): Place => {
 }
 
 /** Whether the members of what stands at a place have names that someone gave them. */
-export const hasGivenNames = ({ around, isFree, name }: Place): boolean =>
+export const hasGivenNames = (place: Place, fields: Fields): boolean => {
+  const { around, isFree, name } = place
   // The first members of arguments are those of the tool's own form.
-  KEYED.has(name) || (isFree && !(name === "arguments" && around === "calls"))
+  const isOfForm = name === "arguments" && around === "calls"
+  return KEYED.has(name) || (isFree && !isOfForm && !isToldByChart(place, fields))
+}
 
 /** Words of Reverie that stand in ids, keys, results of its tools, and forms of answers. */
 const WORDS = wordsIn(`
@@ -143,7 +152,7 @@ export class OwnWords {
     }
     if (Array.isArray(value)) for (const member of value as ReadonlyArray<Json>) this.learn(member, place)
     if (!isJsonObject(value)) return
-    const isGiven = hasGivenNames(place)
+    const isGiven = hasGivenNames(place, value)
     for (const [name, inner] of Object.entries(value)) {
       if (!isGiven) for (const token of tokensOf(name)) this.#words.add(token)
       this.learn(inner, placeIn(place, name, value))
