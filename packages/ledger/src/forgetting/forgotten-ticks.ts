@@ -7,7 +7,7 @@
 //     facts, attributes by their observations. Of a person also every fact about it, its profile, and its name.
 // K3  What these ticks changed is as it was before them; what they began is gone, with all that became of it. What stands beside events
 //     for the cache's sake is made of what was known then, so all of it goes.
-// K4  A summary that covers something of it is forgotten whole, and so is each that was made of that one.
+// K4  A summary that covers something of it is forgotten whole, and what was written down for one (forgotten-summaries.ts).
 // K6  Of a person goes what was written without a message too, whatever is left of the mail: edits of facts and profiles, notes of reminders,
 //     reasons and notes of orders, and blocks that no one else wrote in. A block of several stays, without the name.
 // K5  Where the assistant repeated a sentence of it, or of what was learnt, in an answer or in its memory, that goes too. What stands there
@@ -24,7 +24,6 @@ import {
   changed,
   hushedEntry,
   hushedMail,
-  hushedMessage,
   isName,
   listOf,
   nameless,
@@ -36,6 +35,7 @@ import {
 import { causeOf, type Letter, lettersOf, ticksOf, withoutLetters } from "./handed-on.ts"
 import { afterTicks, isMeant, isOfItself, isOfLetter, isReminder, notesIn, type Ticks } from "./meant-ticks.ts"
 import { withoutEmptied } from "./emptied.ts"
+import { ForgottenSummaries } from "./forgotten-summaries.ts"
 import { withFactsLeft } from "./memories/facts-left.ts"
 import { REMEMBERED, withoutSought } from "./forgetting.ts"
 import { type BlockRemaking, withoutInBlocks } from "./forgotten-blocks.ts"
@@ -47,14 +47,6 @@ import { SourcesLeft } from "./memories/sources-left.ts"
 
 type Fields = { readonly [key: string]: Json }
 type Entry = PartOf<"entry">["entry"] & { readonly records?: ReadonlyArray<RecordChange> }
-
-const numberAt = (value: Json | undefined, name: string): number => {
-  const found = isJsonObject(value) ? value[name] : undefined
-  return typeof found === "number" ? found : Number.NaN
-}
-
-/** Where the range of a compaction begins. */
-const beginOf = ({ range }: Fields): number => (isJsonObject(range) ? numberAt(range["from"], "no") : 0)
 
 const entriesIn = (parts: ReadonlyArray<BundlePart>): ReadonlyArray<Entry> =>
   parts.flatMap((part) => (part.kind === "entry" ? [part.entry as unknown as Entry] : []))
@@ -73,6 +65,12 @@ const NOTES: ReadonlySet<string> = new Set(["goal", "observation", "project"])
 
 const nameOf = ({ key, kind }: Pick<RecordChange, "key" | "kind">): string => `${kind} ${key}`
 
+/** A record as it was first, and the entry that made it. */
+interface Begun {
+  readonly change: RecordChange
+  readonly no: number
+}
+
 /** What is to go of a life, found before anything is changed. */
 class Going {
   readonly ticks: ReadonlySet<number>
@@ -84,7 +82,7 @@ class Going {
   readonly leantOn = new Set<string>()
   /** Ids of messages and memories that go. */
   readonly ids = new Set<string>()
-  readonly compactions = new Set<string>()
+  readonly summaries: ForgottenSummaries
   readonly said = new Set<string>()
   /** Texts of orders, as they stand. */
   readonly ordered = new Set<string>()
@@ -117,18 +115,16 @@ class Going {
     for (const entry of entries) if (isOfTick(entry) || isOfLetter(entry, what)) this.#take(entry)
     this.sent = lettersOf(head, parts, this)
     this.blocks = blocksOf(parts, this.person)
-    const began = new Set<string>()
-    for (const { change, no } of changes) {
-      if (began.has(nameOf(change)) || change.value === null) continue
-      began.add(nameOf(change))
-      if (!this.entries.has(no) || change.kind === "entity" || change.kind === "state") continue
-      if (REMEMBERED.has(change.kind)) this.#drop(change)
-      else this.leantOn.add(nameOf(change))
-    }
+    const began = new Map<string, Begun>()
+    for (const { change, no } of changes)
+      if (change.value !== null && !began.has(nameOf(change))) began.set(nameOf(change), { change, no })
+    this.#begun([...began.values()].filter(({ no }) => this.entries.has(no)))
     const all = [...changes.map(({ change }) => change), ...kept].filter(({ value }) => value !== null)
     // The note of a reminder is said again whenever it is due.
     for (const change of all) if (this.isSetBy(change)) this.#order(change.value ?? undefined)
-    this.#summaries(all)
+    this.summaries = new ForgottenSummaries(this.entries, entries, all)
+    this.#summed(all)
+    this.#begun([...began.values()].filter(({ no }) => this.summaries.extractions.has(no)))
     this.sources = new SourcesLeft(this.ids, entries, all)
     while (all.filter((change) => this.#isOfThem(change)).length > 0) continue
     this.#profiles(all)
@@ -154,6 +150,24 @@ class Going {
     }
   }
 
+  /** What these entries began. */
+  #begun(changes: ReadonlyArray<Begun>): void {
+    for (const { change } of changes) {
+      if (change.kind === "entity" || change.kind === "state") continue
+      if (REMEMBERED.has(change.kind)) this.#drop(change)
+      else this.leantOn.add(nameOf(change))
+    }
+  }
+
+  /** What the journal has of a summary. */
+  #summed(all: ReadonlyArray<RecordChange>): void {
+    for (const key of this.summaries.compactions)
+      for (const kind of ["journal", "episode"] as const) {
+        const kept = all.find((change) => change.kind === kind && change.key === key)
+        if (kept !== undefined) this.#drop(kept, false)
+      }
+  }
+
   /** What waits, or was never answered, has no tick. */
   #mail(part: BundlePart, { letters }: Ticks): void {
     if (part.kind !== "envelope" || !isJsonObject(part.body)) return
@@ -172,12 +186,13 @@ class Going {
     return kind === "reminder" && isJsonObject(value) && isName(value["setBy"], this.person)
   }
 
-  #drop({ key, kind, value }: RecordChange): void {
+  /** `isSought`: what it says is sought elsewhere too. */
+  #drop({ key, kind, value }: RecordChange, isSought = true): void {
     this.records.add(nameOf({ kind, key }))
     const prefix = PREFIXES[kind]
     if (prefix !== undefined) this.ids.add(`${prefix}/${key}`)
     // What was called to mind, and what a summary says, is of others too: it goes, and is sought nowhere else.
-    if ((prefix === undefined && !NOTES.has(kind)) || this.compactions.has(key)) return
+    if ((prefix === undefined && !NOTES.has(kind)) || !isSought) return
     // Why a fact holds no more is said by the order, or by Reverie.
     this.#saidIn(textsIn(kind === "fact" ? changed(value, { reason: () => undefined }) : value))
   }
@@ -223,41 +238,7 @@ class Going {
       if (!still.has(name) && (gone.has(name) || listOf(value["observations"]).length > 0)) this.#drop(change)
     }
   }
-
-  /** Each summary is made of the one before it. */
-  #summaries(all: ReadonlyArray<RecordChange>): void {
-    const compactions = new Map(
-      all.flatMap(({ key, kind, value }) => (kind === "compaction" && isJsonObject(value) ? [[key, value]] : []))
-    )
-    for (const [key, { range }] of [...compactions].toSorted(([, a], [, b]) => beginOf(a) - beginOf(b))) {
-      if (this.compactions.size === 0 && !(isJsonObject(range) && this.#lieWithin(range))) continue
-      this.compactions.add(key)
-      for (const kind of ["journal", "episode"] as const) {
-        const kept = all.find((change) => change.kind === kind && change.key === key)
-        if (kept !== undefined) this.#drop(kept)
-      }
-    }
-  }
-
-  /** True of the draft of a summary that is made of it. */
-  isDraftOf(value: Fields): boolean {
-    const isDraft = typeof value["summary"] === "string" && value["keep"] !== undefined
-    return isDraft && (this.compactions.size > 0 || this.#lieWithin(value))
-  }
-
-  #lieWithin(range: Fields): boolean {
-    const [from, to] = [numberAt(range["from"], "no"), numberAt(range["to"], "no")]
-    return [...this.entries].some((no) => no >= from && no <= to)
-  }
 }
-
-const summaryless = (value: Json): Json =>
-  changed(value, {
-    summary: () => FORGOTTEN,
-    marker: hushedMessage,
-    account: (account) =>
-      changed(account, { results: () => [], newest: () => [], unfinished: () => [], parts: () => [] })
-  })
 
 const cleaned = (going: Going, change: RecordChange): Json | null => {
   const { key, kind, value } = change
@@ -273,10 +254,7 @@ const cleaned = (going: Going, change: RecordChange): Json | null => {
     const left = going.sources.left(key, value)
     return isJsonObject(left) ? withoutSources(left, going.ids) : left
   }
-  const isSummary =
-    going.compactions.has(kind === "compaction" ? key : textOf(value["compaction"])) ||
-    (kind === "state" && going.isDraftOf(value))
-  return isSummary ? summaryless(value) : value
+  return going.summaries.without(change)
 }
 
 /** Work leans on what a state counts or measures, and not on what it names. */
@@ -296,7 +274,9 @@ class Ledgered {
     return (entry.records ?? []).map((change) => {
       const name = nameOf(change)
       const before = this.#standing.get(name) ?? null
-      const isUndone = this.#going.entries.has(entry.no) && isTakenBack(change, before)
+      const { entries, summaries } = this.#going
+      const isOfIt = entries.has(entry.no) || summaries.extractions.has(entry.no)
+      const isUndone = isOfIt && isTakenBack(change, before)
       const value = isUndone ? before : cleaned(this.#going, change)
       this.#standing.set(name, value)
       return { ...change, value }
