@@ -43,6 +43,7 @@ export {
   MIN_FORGOTTEN_CHARS,
   rewritten,
   type Sought,
+  soughtChars,
   soughtText,
   withoutSought,
   withoutText

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { defineAssistant, defineFleet, Fleet, type Forgettable } from "../src/index.ts"
-import { aDirectory, filesWith } from "./rig.ts"
+import { defineAssistant, defineFleet, defineTool, EnvelopeInvalid, Fleet, type Forgettable } from "../src/index.ts"
+import { aDirectory, calling, failureOf, filesWith, openFleet } from "./rig.ts"
 
 const desk = defineAssistant({ id: "desk", instructions: "You keep the harbour book." })
 
@@ -42,4 +42,50 @@ describe("forgetting letters that are composed or not", () => {
       }
     }
   }
+})
+
+describe("forgetting a text that memory has made another one of", () => {
+  const told = [
+    ["line one Grumblex\nline two Frobozz", "Grumblex\nline two"],
+    ["line one Grumblex\r\n\tline two Frobozz", "Grumblex line two"],
+    ["tab\tsepa\u0007rated\u0007 Bellringer", "\tseparated\u0007 Bell"],
+    ["One Wei\u00dfwurst-\u00c4quator please", "WEISSWURST-\u00e4quator"]
+  ] as const
+
+  for (const [said, text] of told) {
+    it(`C3 ${JSON.stringify(text)} is in ${JSON.stringify(said)}, and in all that was learnt of it`, async () => {
+      const data = aDirectory()
+      await using fleet = await open(data)
+      await fleet.answer("desk", said, { from: "zed" })
+      await fleet.answer("desk", "I live in Bergen.", { from: "ann" })
+      await fleet.sleep("desk")
+      await fleet.idle()
+      const tried = await fleet.forget({ text }, { dryRun: true })
+      assert.isNotEmpty(tried.found?.samples)
+      await fleet.forget({ text })
+      for (const word of ["Grumblex", "Bell", "wurst"]) assert.deepStrictEqual(filesWith(data, word), [], word)
+      const facts = (await fleet.memory.facts("desk")).map((each) => each.text)
+      assert.deepStrictEqual(facts, ["ann lives in Bergen"])
+      assert.isTrue((await fleet.replay.verify("desk")).equal)
+      assert.deepStrictEqual((await fleet.forget({ text })).gone, {})
+    })
+  }
+
+  it("C3 a text with an end of a line goes from the JSON that a tool gave back", async () => {
+    const data = aDirectory()
+    const run = () => ({ found: ['She said: "Grumblex\nline two"', "Frobozz"] })
+    const tools = [defineTool({ name: "look", description: "Looks.", run })]
+    await using fleet = await openFleet({ data, tools, says: [calling("look"), { text: "Aye." }] })
+    await fleet.answer("desk", "Look.", { from: "ann" })
+    assert.isNotEmpty(filesWith(data, "Grumblex"))
+    await fleet.forget({ text: '"Grumblex\nline' })
+    assert.deepStrictEqual(filesWith(data, "Grumblex"), [])
+    assert.isTrue((await fleet.replay.verify("desk")).equal)
+  })
+
+  it("C3 a text of which too little is left is refused", async () => {
+    await using fleet = await open(":memory:")
+    for (const text of ["a\u0007\u0000\u0007b", "a \n\t b", "\u200b\u200b\u200b\u200b"])
+      assert.instanceOf(await failureOf(fleet.forget({ text })), EnvelopeInvalid, JSON.stringify(text))
+  })
 })

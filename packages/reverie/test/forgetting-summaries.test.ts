@@ -28,7 +28,7 @@ const open = (data: string, { awayFrom = Infinity, notes = false, summary = `${E
       const text = messages.map(({ content }) => content).join("\n")
       if (tools.length === 0)
         return ++summed >= awayFrom
-          ? Effect.fail(new ModelUnavailable({ message: "connection refused" }))
+          ? Effect.fail(new ModelUnavailable({ provider: "scripted", kind: "network", message: "connection refused" }))
           : Effect.succeed({ text: text.includes("attic") || text.includes(EVE) ? summary : "Bob sells herring." })
       if (!text.includes("is about to be compacted")) return Effect.succeed({ text: "Noted." })
       if (!notes || ++noted % 2 === 0) return Effect.succeed(NOOP)

@@ -23,7 +23,7 @@ import type { BundlePlace } from "../bundles.ts"
 import type { BundleRefused } from "../errors.ts"
 import { blockOfAnswer } from "../packing.ts"
 import { nobodyAt, refused, whoOf } from "../present.ts"
-import { composed, replacedAt, spansOf } from "./composed.ts"
+import { folded, foldedBytes, replacedAt, spansOf, unescaped } from "./composed.ts"
 import { withoutEmptied } from "./emptied.ts"
 import { withFactsLeft } from "./memories/facts-left.ts"
 import { saying, textsOfOrder } from "./hushing.ts"
@@ -100,6 +100,8 @@ const NAMES = new Set(["name", "id", "key"])
 /** What is taken out of texts. */
 export interface Sought {
   readonly isIn: (text: string) => boolean
+  /** Whether it is in what can be read of bytes; where not said, as in a text. */
+  readonly isInBytes?: (text: string) => boolean
   /** A text without it, and with everything else. */
   readonly cut: (text: string) => string
   /** Whether it is in a name or an id, given also with blanks in the place of what of it is Reverie's own; where not said, if it is in that. */
@@ -111,16 +113,22 @@ export interface Sought {
 }
 
 /**
- * A text, whatever the case of its letters, composed or not. Only the text goes, so that what was made of two texts is made of them again.
+ * A text, whatever the case of its letters, composed or not, whatever stands for a blank in it. Only the text goes, so that what was made of
+ * two texts is made of them again.
  */
 export const soughtText = (text: string): Sought => {
-  const all = new RegExp(RegExp.escape(composed(text)), "giu")
+  const all = folded(text).trim()
+  const inBytes = foldedBytes(text).trim()
   return {
-    isIn: (where) => composed(where).search(all) >= 0,
+    isIn: (where) => all !== "" && folded(where).includes(all),
+    isInBytes: (bytes) => all !== "" && [all, inBytes].some((each) => foldedBytes(bytes).includes(each)),
     cut: (where) => replacedAt(where, spansOf(all, where), "\u2026"),
     isInName: (name, others) => spansOf(all, name).some(([from, to]) => /[\p{L}\p{N}]/u.test(others.slice(from, to)))
   }
 }
+
+/** How much of a text is sought. */
+export const soughtChars = (text: string): number => folded(text).trim().length
 
 /** One who takes out of lives what is sought. */
 class Eraser {
@@ -133,7 +141,9 @@ class Eraser {
     for (const part of [head, ...parts]) if (part.kind !== "blob") this.#words.learn(part as unknown as Json)
     const bytes = (part: BundlePart) => (part.kind === "blob" ? Buffer.from(part.bytes, "base64").toString("utf8") : "")
     this.#digests = new Set(
-      parts.flatMap((part) => (part.kind === "blob" && sought.isIn(bytes(part)) ? [part.digest] : []))
+      parts.flatMap((part) =>
+        part.kind === "blob" && (sought.isInBytes ?? sought.isIn)(bytes(part)) ? [part.digest] : []
+      )
     )
   }
 
@@ -163,7 +173,8 @@ class Eraser {
 
   /** Whether a text says it at its place. `isRemembered`: one word says something there too. */
   #says(text: string, place: Place, isRemembered: boolean): boolean {
-    if (place.isClosed || text === FORGOTTEN || !this.#sought.isIn(text)) return false
+    if (place.isClosed || text === FORGOTTEN) return false
+    if (![text, place.isResult ? unescaped(text) : text].some(this.#sought.isIn)) return false
     if (SAID.has(place.name)) return !place.isResult || this.#isInResult(text)
     const { isProse = false } = this.#sought
     if (/\s/.test(text)) return !isProse || isRemembered || !NAMES.has(place.name)
@@ -205,7 +216,8 @@ class Eraser {
   /** Bytes of a document have names of Reverie in them. */
   isInBytes(base64: string): boolean {
     const text = Buffer.from(base64, "base64").toString("utf8")
-    if (!this.#sought.isIn(text)) return false
+    const { isIn, isInBytes = isIn } = this.#sought
+    if (!isInBytes(text)) return false
     const others = withoutContainers(text)
     return this.#sought.isInName?.(text, others) ?? this.#sought.isIn(others)
   }

@@ -45,7 +45,6 @@ import { othersWords } from "./memories/others-words.ts"
 import { sentences, sentencesOf } from "./sentences.ts"
 import { SourcesLeft } from "./memories/sources-left.ts"
 
-type Fields = { readonly [key: string]: Json }
 type Entry = PartOf<"entry">["entry"] & { readonly records?: ReadonlyArray<RecordChange> }
 
 const entriesIn = (parts: ReadonlyArray<BundlePart>): ReadonlyArray<Entry> =>

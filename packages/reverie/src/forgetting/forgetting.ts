@@ -15,6 +15,7 @@ import {
   type BundlePlace,
   Bundles,
   MIN_FORGOTTEN_CHARS,
+  soughtChars,
   type Ticks,
   withoutDamaged,
   withoutTicks
@@ -269,7 +270,7 @@ export const forgotten = async (
   assertOneThing(named)
   // Its length, too, is the same in each form of its letters.
   const text = named.text?.trim().normalize("NFC")
-  if (text !== undefined && text.length < MIN_FORGOTTEN_CHARS) {
+  if (text !== undefined && soughtChars(text) < MIN_FORGOTTEN_CHARS) {
     throw flaw(`the text to forget has fewer than ${MIN_FORGOTTEN_CHARS} characters`)
   }
   const remaking = remakingWith(await run(loadLoro))
