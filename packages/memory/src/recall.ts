@@ -251,6 +251,8 @@ export const Passage = Schema.Struct({
   importance: Schema.Finite,
   /** Who began the tick that put it away. */
   thread: Schema.optionalKey(Schema.String),
+  /** Of one that a dream put away while it read: the ids of all that it had before it. */
+  sources: Schema.optionalKey(Schema.Array(Schema.String)),
   /** What its author said of it besides. No one searches by it. */
   metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
 })

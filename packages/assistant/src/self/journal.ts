@@ -51,6 +51,8 @@ export const JournalEntry = Schema.Struct({
   related_projects: Schema.Array(Schema.String),
   /** Of an insight: the entries it was drawn from. */
   evidence: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** Of one that a dream wrote while it read: the ids of all that it had before it. */
+  sources: Schema.optionalKey(Schema.Array(Schema.String)),
   /** Of one that a dream has pruned: since when recall does not find it. */
   pruned_at: Schema.optionalKey(Schema.String),
   /** A person has declined to have it put away: no dream asks again. */
@@ -224,7 +226,8 @@ export const reviewJournal = (journal: Journal, review: JournalReview, episodes:
         words.every((word) => entry.content.toLowerCase().includes(word))
     )
     .toSorted((a, b) => byAge(b, a))
-  return { success: true as const, found: found.length, kept: all.length, entries: found.slice(0, limit) }
+  const entries = found.slice(0, limit).map(({ sources: _, ...entry }) => entry)
+  return { success: true as const, found: found.length, kept: all.length, entries }
 }
 
 // Persona: keeps what the assistant remembers about the world free of itself (F77, F78, A26).

@@ -11,18 +11,21 @@
 // L5  What a model reads is what fits: the newest rounds, whole ones.
 // L6  Over what dreams have concluded, and nothing else, no tool runs that writes: or every night would feed the next one, and an
 //     assistant that no one talks to would grow for ever.
+// L7  What is written over a batch names its items: when one of them is forgotten, so is this.
 
 import { contextIn, type ExtractionResult, extractionMessages, RoundMessage, SLEEP_TOOLS } from "@reverie/context"
 import type { PromptMessage, Reply, ToolOffer } from "@reverie/model"
 import {
   defined,
   type Envelope,
+  isJsonObject,
   type Json,
   type Message,
   type OpenJob,
   type RecordChange,
   type ToolCall
 } from "@reverie/protocol"
+import { wholeId } from "@reverie/memory"
 import { memoryTools, noop, refused, selfTools, type Tool } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -123,7 +126,21 @@ const contentOf = (content: string, sends: ReadonlyArray<Envelope>): string => {
   return (report ?? content).slice(0, MAX_RESULT_CHARS).toWellFormed()
 }
 
-const runOne = Effect.fnUntraced(function* (session: Session, job: OpenJob, call: ToolCall, isConcluded: boolean) {
+/** What a call has written down over a batch, with the items of that. */
+const writtenOver =
+  (batch: string) =>
+  ({ key, kind, value }: RecordChange): RecordChange => {
+    if ((kind !== "journal" && kind !== "passage") || !isJsonObject(value)) return { kind, key, value }
+    return { kind, key, value: { ...value, sources: [...new Set(batch.split(" ").map(wholeId))] } }
+  }
+
+const runOne = Effect.fnUntraced(function* (
+  session: Session,
+  job: OpenJob,
+  { of }: Loop,
+  call: ToolCall,
+  isConcluded: boolean
+) {
   if (isConcluded && writing.has(call.tool)) {
     return {
       ...refused(call, "Nothing is written over what a dream has concluded: answer with the array."),
@@ -132,7 +149,7 @@ const runOne = Effect.fnUntraced(function* (session: Session, job: OpenJob, call
   }
   const tool = isOffered(session, call) ? toolOf(session, call.tool) : undefined
   if (tool === undefined) return { ...refused(call, "It is no tool of a dream."), records: [] }
-  return yield* runBuiltInCall(session, job, tool, call).pipe(inToolSpan(session, tool, call))
+  return yield* runBuiltInCall(session, job, tool, call, writtenOver(of)).pipe(inToolSpan(session, tool, call))
 })
 
 /** Runs the calls of an answer one after the other: what one has written the next one reads. */
@@ -149,7 +166,7 @@ export const runRound = Effect.fnUntraced(function* (
   const sends: Array<Envelope> = []
   const run = calls.filter(({ tool }) => tool !== noop.name).slice(0, Math.max(0, MAX_CALLS - loop.calls))
   for (const call of run) {
-    const result = yield* runOne(session, job, call, isConcluded)
+    const result = yield* runOne(session, job, loop, call, isConcluded)
     results.push({ call, ok: result.ok, content: contentOf(result.content, result.sends) })
     records.push(...(result.records ?? []))
     sends.push(...result.sends.filter((send) => !isOfDream(send)))

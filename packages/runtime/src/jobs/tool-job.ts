@@ -7,7 +7,7 @@
 
 import { callId, type CallRequest, contextOf, jobDone, settingsNow, type ToolOutput } from "@reverie/assistant"
 import { Mailbox } from "@reverie/mailbox"
-import { addressKey, defined, type HookRecord, type OpenJob, type ToolCall } from "@reverie/protocol"
+import { addressKey, defined, type HookRecord, type OpenJob, type RecordChange, type ToolCall } from "@reverie/protocol"
 import {
   approvalId,
   convicted,
@@ -125,7 +125,9 @@ export const runTool = Effect.fnUntraced(function* (session: Session, job: OpenJ
   }
   yield* faults.at("before-tool", session.address)
   const alone = tool?.usesRecords === true ? Semaphore.withPermits(session.ownLock, 1) : nobodyWaits
-  const { asks, hooks, ...result } = yield* alone(runOnRecords(session, job, tool, indexOf(job), call, startedAt)).pipe(
+  const { asks, hooks, ...result } = yield* alone(
+    runOnRecords(session, job, tool, { index: indexOf(job), call, now: startedAt })
+  ).pipe(
     Effect.flatMap((ran) => guarded(session, call, ran)),
     inToolSpan(session, tool, call)
   )
@@ -169,14 +171,20 @@ const isApproved = ({ address, decoded }: Session, job: OpenJob, call: ToolCall)
     : isApprovalFor({ ...approvalSubject(address, tick, call), epoch: askedIn }, approval)
 }
 
+interface Running {
+  readonly call: ToolCall
+  readonly index: number
+  readonly now: number
+  /** A change as it is kept. */
+  readonly written?: ((change: RecordChange) => RecordChange) | undefined
+}
+
 /** Runs the call, or finds its result; what it changes is among the records before the next run looks. */
 const runOnRecords = Effect.fnUntraced(function* (
   session: Session,
   job: OpenJob,
   tool: Tool | undefined,
-  index: number,
-  call: ToolCall,
-  now: number
+  { call, index, now, written = (change) => change }: Running
 ) {
   const { address, cache, decoded, definition } = session
   const { hops, tick } = contextOf(decoded)
@@ -202,22 +210,26 @@ const runOnRecords = Effect.fnUntraced(function* (
   if (tool !== undefined && found === undefined) cache.keep(tool, call.arguments, remembered, now)
   const mail = posted(session, result.sends, now)
   const follows = sideEffectsOf(session, call, { key, hops, now }, { ...result, sends: mail.sends })
-  const { asks, records } = askedBy(call.id, [...follows.records, ...mail.records], now)
+  const { asks, records } = askedBy(call.id, [...follows.records.map(written), ...mail.records], now)
   noteRun(session, job, records)
   if (result.records !== undefined) cache.onRecordChange()
   const content = [result.content, ...mail.refusals].join("\n")
   return { ...result, content, sends: follows.sends, records, asks, isKept: found !== undefined }
 })
 
-/** Runs a call that no tick has made: Reverie's own, while the history is compacted. */
+/** Runs a call that no tick has made: Reverie's own, while the history is compacted, or read in a dream. */
 export const runBuiltInCall = Effect.fnUntraced(function* (
   session: Session,
   job: OpenJob,
   tool: Tool | undefined,
-  call: ToolCall
+  call: ToolCall,
+  written?: Running["written"]
 ) {
   const now = yield* Clock.currentTimeMillis
-  return yield* Semaphore.withPermits(session.ownLock, 1)(runOnRecords(session, job, tool, -1, call, now))
+  return yield* Semaphore.withPermits(
+    session.ownLock,
+    1
+  )(runOnRecords(session, job, tool, { index: -1, call, now, written }))
 })
 
 const indexOf = (job: OpenJob): number => (job.input as { readonly index: number }).index
