@@ -39,6 +39,7 @@ import { ForgottenSummaries } from "./forgotten-summaries.ts"
 import { withFactsLeft } from "./memories/facts-left.ts"
 import { REMEMBERED, withoutSought } from "./forgetting.ts"
 import { type BlockRemaking, withoutInBlocks } from "./forgotten-blocks.ts"
+import { withoutCalls } from "./memories/dreamt.ts"
 import { withoutObservations, withoutSayings, withoutSources } from "./memories/forgotten-memories.ts"
 import { namesGone, ordersAbout } from "./forgotten-orders.ts"
 import { othersWords } from "./memories/others-words.ts"
@@ -134,7 +135,7 @@ class Going {
     this.isNaming = namesGone(this)
     this.others = othersWords(parts, this)
     for (const each of this.others) this.said.delete(each)
-    for (const each of this.sources.spared(this.said, (key) => this.records.has(`fact ${key}`))) this.said.delete(each)
+    for (const each of this.sources.spared(this.said, (id) => this.ids.has(id))) this.said.delete(each)
   }
 
   #take(entry: Entry): void {
@@ -204,7 +205,6 @@ class Going {
   #isOfThem(change: RecordChange): boolean {
     const { kind, value } = change
     if (this.records.has(nameOf(change)) || !isJsonObject(value) || !REMEMBERED.has(kind)) return false
-    const sources = [...textsOf(value["sources"]), ...textsOf(value["evidence"]).map((each) => `j/${each}`)]
     const { name, origin } = value
     const isAbout =
       kind === "entity"
@@ -212,7 +212,7 @@ class Going {
         : listOf(value["entities"]).some((each) => isName(each, this.person)) ||
           isName(value["source_entity"], this.person) ||
           (isJsonObject(origin) && isName(origin["name"], this.person))
-    const isOfIt = kind !== "entity" && sources.some((each) => this.ids.has(each))
+    const isOfIt = kind !== "entity" && this.sources.of(change).some((each) => this.ids.has(each))
     const isGoing = isAbout || (isOfIt && !this.sources.isLeft(change))
     if (isGoing) this.#drop(change)
     return isGoing
@@ -240,7 +240,8 @@ class Going {
 }
 
 const cleaned = (going: Going, change: RecordChange): Json | null => {
-  const { key, kind, value } = change
+  const { key, kind } = change
+  const value = withoutCalls(change, going.ids)
   // What a replay goes on from holds names, and is made again in time.
   if (going.records.has(nameOf(change)) || kind === "checkpoint") return null
   if (going.leantOn.has(nameOf(change)) || going.isSetBy(change)) return saying(value)
@@ -249,11 +250,9 @@ const cleaned = (going: Going, change: RecordChange): Json | null => {
   if (!isJsonObject(value)) return value
   if (kind === "shown") return textsIn(value).length > 0 ? null : value
   if (kind === "entity") return withoutObservations(value, going)
-  if (kind === "fact") {
-    const left = going.sources.left(key, value)
-    return isJsonObject(left) ? withoutSources(left, going.ids) : left
-  }
-  return going.summaries.without(change)
+  const left = going.sources.left(change)
+  if (kind === "fact") return isJsonObject(left) ? withoutSources(left, going.ids) : left
+  return going.summaries.without({ ...change, value: left === change.value ? value : left })
 }
 
 /** Work leans on what a state counts or measures, and not on what it names. */

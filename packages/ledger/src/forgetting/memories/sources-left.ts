@@ -1,13 +1,15 @@
-// SourcesLeft: facts that were heard more than once, where not all of that is forgotten.
+// SourcesLeft: facts that were heard more than once, and what a dream wrote of several things, where not all of that is forgotten.
 // Owns which of them stay, and with which sources. Leaves which sources go to forgotten-ticks.ts.
 // S1  A fact stays with its other sources where it gives nothing away: each of its words is in what someone said in a source that stays. One that was known in these words before any forgotten source said it stays anyway.
 // S2  What can not be compared stays for no one: a forgotten source that is no message, or has something attached.
 // S3  It is theirs who said it in what stays, and holds since then.
 // S4  What such a fact says is not sought where it was repeated, nor what someone said in the same words in a message that stays.
+// S5  So it is with what a dream wrote of its own accord (dreamt.ts): its sources are all that the dream had before it.
 
 import { defined, FORGOTTEN, isJsonObject, type Json, type RecordChange, sendingAssistant } from "@reverie/protocol"
-import { listOf, lowered } from "../hushing.ts"
+import { listOf, lowered, textsOf } from "../hushing.ts"
 import { sentencesOf } from "../sentences.ts"
+import { batchesIn, type Told } from "./dreamt.ts"
 
 type Fields = { readonly [key: string]: Json }
 
@@ -48,11 +50,6 @@ interface Said {
   readonly isBare: boolean
 }
 
-interface Told {
-  readonly no: number
-  readonly messages: ReadonlyArray<object>
-}
-
 const saidIn = (message: object): Said => {
   const { at, content, name, parts, role } = message as Fields
   return {
@@ -67,7 +64,24 @@ const saidIn = (message: object): Said => {
 const idsIn = (value: Json | null): ReadonlyArray<string> =>
   isJsonObject(value) ? listOf(value["sources"]).filter((each) => typeof each === "string") : []
 
-const textIn = (fact: Fields): string => (typeof fact["text"] === "string" ? fact["text"] : "")
+/** All that a fact, a passage or an entry of the journal says. */
+const textIn = (value: Fields): string => {
+  const { content, metadata, related_projects, source_entity, tags, text } = value
+  const besides = [
+    ...listOf(tags),
+    ...listOf(related_projects),
+    ...(isJsonObject(metadata) ? Object.values(metadata) : [])
+  ]
+  return [text, content, source_entity, ...besides].filter((each) => typeof each === "string").join("\n")
+}
+
+const PREFIXES: Readonly<Record<string, string>> = { fact: "f", journal: "j", episode: "j", passage: "p" }
+
+/** What it is called as a source; undefined where it is none. */
+const idOf = ({ key, kind }: RecordChange): string | undefined => {
+  const prefix = PREFIXES[kind]
+  return prefix === undefined ? undefined : `${prefix}/${key}`
+}
 
 /** Whose it is; undefined where it is no one's of those who said it. */
 const originIn = (origin: Json | undefined, said: ReadonlyArray<Said>): Json | undefined => {
@@ -86,7 +100,9 @@ export class SourcesLeft {
   readonly #messages: ReadonlyMap<string, Said>
   readonly #first = new Map<string, Fields>()
   readonly #newest = new Map<string, Fields>()
-  /** All sources that a fact ever had, by its key. */
+  /** Of what a dream wrote before it was kept with it, all that the dream had before it. */
+  readonly #batches: ReadonlyMap<string, ReadonlyArray<string>>
+  /** All sources that something ever had, by its id. */
   readonly #sources = new Map<string, Set<string>>()
 
   /** `ids`: what is forgotten; there may be more of it later. */
@@ -97,30 +113,47 @@ export class SourcesLeft {
         messages.map((message, index) => [`m/${no}/${index}`, saidIn(message)] as const)
       )
     )
-    for (const { key, kind, value } of changes) {
-      if (kind !== "fact" || !isJsonObject(value)) continue
-      if (!this.#first.has(key)) this.#first.set(key, value)
-      this.#newest.set(key, value)
-      const known = this.#sources.get(key) ?? new Set()
-      this.#sources.set(key, known)
-      for (const source of idsIn(value)) known.add(source)
+    this.#batches = batchesIn(entries)
+    for (const change of changes) {
+      const id = idOf(change)
+      if (id === undefined || !isJsonObject(change.value)) continue
+      if (!this.#first.has(id)) this.#first.set(id, change.value)
+      this.#newest.set(id, change.value)
+      const known = this.#sources.get(id) ?? new Set()
+      this.#sources.set(id, known)
+      for (const source of this.of(change)) known.add(source)
     }
   }
 
-  isLeft({ key, kind }: RecordChange): boolean {
-    const newest = kind === "fact" ? this.#newest.get(key) : undefined
-    return newest !== undefined && this.left(key, newest) !== null
+  /** All that a memory was made of. */
+  of(change: RecordChange): ReadonlyArray<string> {
+    const evidence = isJsonObject(change.value) ? textsOf(change.value["evidence"]) : []
+    return [...this.#read(change), ...evidence.map((each) => `j/${each}`)]
   }
 
-  /** A fact without the sources that are forgotten, null where it goes with them. */
-  left(key: string, fact: Fields): Json | null {
-    const forgotten = [...(this.#sources.get(key) ?? [])].filter((id) => this.#ids.has(id))
+  /** The sources of a memory; of an insight, whose evidence goes before it, none. */
+  #read(change: RecordChange): ReadonlyArray<string> {
+    const sources = idsIn(change.value)
+    return sources.length > 0 ? sources : (this.#batches.get(idOf(change) ?? "") ?? [])
+  }
+
+  isLeft(change: RecordChange): boolean {
+    const newest = this.#newest.get(idOf(change) ?? "")
+    return newest !== undefined && this.left({ ...change, value: newest }) !== null
+  }
+
+  /** A memory without the sources that are forgotten, null where it goes with them. */
+  left(change: RecordChange): Json | null {
+    const [id, fact] = [idOf(change), change.value]
+    if (id === undefined || !isJsonObject(fact)) return fact
+    const forgotten = [...(this.#sources.get(id) ?? [])].filter((each) => this.#ids.has(each))
     if (forgotten.length === 0) return fact
-    const gone = forgotten.map((id) => this.#messages.get(id))
-    const sources = idsIn(fact).filter((id) => !this.#ids.has(id))
+    const gone = forgotten.map((each) => this.#messages.get(each))
+    const sources = this.#read(change).filter((each) => !this.#ids.has(each))
     const said = this.#saidBy(sources)
-    const origin = originIn(fact["origin"], said)
-    const first = this.#knownBefore(key, fact)
+    // What it wrote itself is no one's of those who said it.
+    const origin = change.kind === "fact" ? originIn(fact["origin"], said) : fact["origin"]
+    const first = this.#knownBefore(id, fact)
     if (first !== undefined && sources.length > 0) {
       const isTheirs = origin === fact["origin"]
       const theirs = isTheirs ? {} : defined({ origin: first["origin"], trust: first["trust"] })
@@ -135,8 +168,8 @@ export class SourcesLeft {
   }
 
   /** A fact as it was first, where it said the same and none of its sources is forgotten. */
-  #knownBefore(key: string, fact: Fields): Fields | undefined {
-    const first = this.#first.get(key)
+  #knownBefore(id: string, fact: Fields): Fields | undefined {
+    const first = this.#first.get(id)
     if (first === undefined || textIn(first) !== textIn(fact)) return undefined
     const sources = idsIn(first)
     return sources.length === 0 || sources.some((id) => this.#ids.has(id)) ? undefined : first
@@ -164,12 +197,12 @@ export class SourcesLeft {
   }
 
   /** The sentences of what stays, which are not to be sought. */
-  spared(said: ReadonlySet<string>, isGone: (fact: string) => boolean): ReadonlyArray<string> {
+  spared(said: ReadonlySet<string>, isGone: (id: string) => boolean): ReadonlyArray<string> {
     const forgotten = new Set([...this.#ids].flatMap((id) => wordsOf(this.#messages.get(id)?.content ?? "")))
-    return [...this.#newest].flatMap(([key, fact]) => {
+    return [...this.#newest].flatMap(([id, fact]) => {
       const found = sentencesOf(textIn(fact)).filter((each) => said.has(each))
-      if (found.length === 0 || isGone(key)) return []
-      const isWithout = [...(this.#sources.get(key) ?? [])].some((id) => this.#ids.has(id))
+      if (found.length === 0 || isGone(id)) return []
+      const isWithout = [...(this.#sources.get(id) ?? [])].some((each) => this.#ids.has(each))
       const by = this.#saidBy(idsIn(fact))
       const isOwn = by.length > 0 && givesNothingAway(textIn(fact), forgotten, this.#wordsBy(by))
       return isWithout || isOwn ? found : []
