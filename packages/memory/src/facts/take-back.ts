@@ -7,6 +7,8 @@
 // B4  Nothing is learnt a second time from a source that was taken back in the same words, and nothing is put away a second
 //     time whose being put away was taken back.
 // B5  Taken back twice, nothing changes.
+// B6  A profile of which nothing is left without the night goes, when that night had made it, or what had was taken back before. In the same
+//     commit it is emptied first (E4 of profile.ts).
 
 import { isDeepStrictEqual } from "node:util"
 import { defined, isJsonObject, type Json, type RecordChange } from "@reverie/protocol"
@@ -157,7 +159,7 @@ class Facts {
   }
 }
 
-/** A profile is emptied and never taken away: what left it is named, so that an index can follow. */
+/** What left it is named, so that an index can follow. */
 const profileBefore = (before: EntityProfile | undefined, now: EntityProfile): EntityProfile => {
   const was = before ?? { ...now, observations: [], attributes: [], read: 0, aliases: [], gone: [] }
   const left = without(
@@ -207,24 +209,40 @@ export interface TakeBack {
   readonly now: number
 }
 
-/** Profiles as they were before, and without what was made of facts that hold no more. */
+/** A profile that knows nothing any more, and leads to nothing but what the night had called it. */
+const isNothing = (
+  { aliases, attributes, observations, removed = [] }: EntityProfile,
+  named: ReadonlyArray<string> = []
+): boolean =>
+  attributes.length + observations.length + removed.length === 0 && aliases.every((alias) => named.includes(alias))
+
+/** Profiles as they were before, and without what was made of facts that hold no more; ids of those that are gone. */
 const profilesBack = (
   changes: ReadonlyArray<NightChange>,
   known: Profiles,
   gone: ReadonlyArray<string>
-): ReadonlyArray<EntityProfile> => {
+): { readonly left: ReadonlyArray<EntityProfile>; readonly ended: ReadonlySet<string> } => {
   const byKey = new Map(changes.map((change) => [change.key, change]))
   const missed = changes.flatMap(({ after, before: was, key }): ReadonlyArray<EntityProfile> => {
     const before: unknown = was
     return after === null && isEntityProfile(before) && !known.has(key) ? [{ ...before, kept: true }] : []
   })
+  const ended = new Set<string>()
   const standing = [...known.values()].flatMap((now) => {
-    const { after, before } = byKey.get(now.id) ?? {}
-    const isAsLeft = isEntityProfile(after) && isDeepStrictEqual(now, after)
-    const left = isAsLeft ? profileBefore(isEntityProfile(before) ? before : undefined, now) : withdraw(now, gone)
-    return left === now ? [] : [left]
+    const { after, before: was } = byKey.get(now.id) ?? {}
+    if (!isEntityProfile(after)) {
+      const left = withdraw(now, gone)
+      return left === now ? [] : [left]
+    }
+    const before = isEntityProfile(was) ? was : undefined
+    const isAsLeft = isDeepStrictEqual(now, after)
+    const left = isAsLeft ? profileBefore(before, now) : withdraw(now, gone)
+    if (left === now) return []
+    const isOfNight = before === undefined
+    if (isAsLeft ? isOfNight : isNothing(left, isOfNight ? after.aliases : [])) ended.add(now.id)
+    return [left]
   })
-  return [...standing, ...missed]
+  return { left: [...standing, ...missed], ended }
 }
 
 /** What a night makes of these is its work; its marks, of how far it has read, stay. */
@@ -251,7 +269,7 @@ export const takeBack = ({ facts, items, night, now, profiles, reason, standing 
   for (const [what, a, b] of (items ?? []).map((item) => item.split("/"))) {
     if (what === "link" && a !== undefined && b !== undefined) draft.untie(a, b)
   }
-  const known = profilesBack(
+  const { ended, left: known } = profilesBack(
     wanted.filter(({ kind }) => kind === "entity"),
     profiles,
     draft.gone
@@ -267,6 +285,7 @@ export const takeBack = ({ facts, items, night, now, profiles, reason, standing 
   const changes: ReadonlyArray<RecordChange> = [
     ...draft.changed().map((fact): RecordChange => ({ kind: "fact", key: fact.id, value: fact as unknown as Json })),
     ...known.map((each): RecordChange => ({ kind: "entity", key: each.id, value: each as unknown as Json })),
+    ...[...ended].map((key): RecordChange => ({ kind: "entity", key, value: null })),
     ...others.flatMap((each) => otherwise(each, night, standing, now))
   ]
   return changes

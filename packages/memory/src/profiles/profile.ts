@@ -6,7 +6,8 @@
 //     digested is kept, however much it is.
 // E3  A text that an attribute had before is kept with it, at most MAX_SUPERSEDED of them; every earlier profile still
 //     stands in the ledger.
-// E4  A profile that ever had an attribute is emptied, never taken away: what left it is named in `gone`, so that an index can follow.
+// E4  A profile that ever had an attribute is not taken away but emptied: what left it is named in `gone`, so that an index can follow. Only
+//     where that is committed does it go, in the same commit: when the night that made it is taken back.
 // E5  One that never had any, of what was named in passing and not again, goes: all that it heard stands in facts.
 
 import * as Schema from "effect/Schema"
