@@ -131,7 +131,8 @@ const writtenOver =
   (batch: string) =>
   ({ key, kind, value }: RecordChange): RecordChange => {
     if ((kind !== "journal" && kind !== "passage") || !isJsonObject(value)) return { kind, key, value }
-    return { kind, key, value: { ...value, sources: [...new Set(batch.split(" ").map(wholeId))] } }
+    const kept: { readonly [name: string]: Json } = value
+    return { kind, key, value: { ...kept, sources: [...new Set(batch.split(" ").map(wholeId))] } }
   }
 
 const runOne = Effect.fnUntraced(function* (
