@@ -3,8 +3,10 @@
 // I1  A block, its version, its readers and the answer to its request are written in one transaction, or none is.
 // I2  Whose blocks are asked for decides which rows are read: those of other owners cost nothing.
 // I3  Who has none is asked about once between two writes.
+// I4  A block whose keys are destroyed is none in a list: it hides no other one. Asked for by its id it fails.
 
 import type { DatabaseSync } from "node:sqlite"
+import { unopenedReason } from "@reverie/ledger"
 import {
   type BlockLooks,
   type BlockRows,
@@ -28,6 +30,9 @@ interface BodyRow {
 }
 
 const columns = "SELECT tenant, owner, id, body"
+
+const opened = (rows: ReadonlyArray<BodyRow>): ReadonlyArray<string> =>
+  rows.flatMap(({ body }) => (unopenedReason(body) === undefined ? [body] : []))
 
 const looksAt = (database: DatabaseSync, keyOf: (tenant: TenantId, id: string) => number | undefined): BlockLooks => {
   const block = query<BodyRow>(database, `${columns} FROM blocks WHERE tenant = ? AND id = ?`)
@@ -64,9 +69,9 @@ const looksAt = (database: DatabaseSync, keyOf: (tenant: TenantId, id: string) =
     block: (tenant, id) => block.one(tenant, keyText(id))?.body,
     isTaken: (tenant, owner, label) => labelled.one(tenant, keyText(owner), keyText(label)) !== undefined,
     blocks: (tenant, by) => {
-      if (by === undefined) return ofTenant.all(tenant).map(({ body }) => body)
+      if (by === undefined) return opened(ofTenant.all(tenant))
       const name = keyText(by)
-      return [...ofOwner.all(tenant, name), ...given.all(name, tenant, name)].map(({ body }) => body)
+      return opened([...ofOwner.all(tenant, name), ...given.all(name, tenant, name)])
     },
     snapshot: (tenant, id) => snapshot.one(keyOf(tenant, id) ?? 0)?.bytes,
     patches: (tenant, id, after) => patches.all(keyOf(tenant, id) ?? 0, limited(after)).map(({ patch }) => patch),

@@ -10,6 +10,7 @@ import {
   type BlockPermission,
   type BlockReading,
   BlockRefused,
+  BlockUnreadable,
   type BlockRequest,
   type BlockSetting,
   BlockStore,
@@ -133,8 +134,10 @@ export const createBlocks = Effect.fnUntraced(function* (
   const present = new Set((yield* store.list(viewer, { owner })).map(({ label }) => label))
   for (const block of blocks.filter(({ label }) => !present.has(label))) {
     const request = { ...viewer, key: `created/${owner}/${block.label}`, at }
-    // It was made once in another form, and has been deleted since.
-    const wasMade = (failure: unknown) => failure instanceof BlockRefused && failure.reason === "key-reused"
+    // It was made once in another form, and has been deleted since; or the data keys are destroyed that it was sealed with.
+    const wasMade = (failure: unknown) =>
+      failure instanceof BlockUnreadable ||
+      (failure instanceof BlockRefused && ["key-reused", "label-taken"].includes(failure.reason))
     yield* Effect.catchIf(store.create({ ...block, owner }, request), wasMade, () => Effect.void)
   }
 })
