@@ -93,7 +93,7 @@ test("R1 new data keys make a backup of before unreadable without the keys of it
   assert.strictEqual(listed.code, 5)
   assert.match(
     listed.stderr,
-    /^reverie: the data keys there do not open default\/desk: .* \(put the keys\.db of the time/m
+    /^reverie: the data keys there do not open default\/desk: .* \(whom you forgot stays closed: do nothing/m
   )
   const { assistants, error, ok } = await asJson("agents", "ls")
   assert.deepStrictEqual([assistants, error.code, error.exit, ok], [[], "keys-lacking", 5, false])
@@ -104,7 +104,10 @@ test("R1 new data keys make a backup of before unreadable without the keys of it
     const [{ fix, name, says }] = failed
     assert.strictEqual(name, "keys")
     assert.match(says, /^the data keys there do not open default\/desk: forgotten since, or given other keys$/)
-    assert.match(fix, /^put the keys\.db of the time of that data in the place of the one there/)
+    assert.match(
+      fix,
+      /^whom you forgot stays closed: .*forget it again .* put the one of the time of that data in its place/
+    )
   }
   const read = () => asked("export", "desk", "--quiet")
   assert.notStrictEqual((await read()).code, 0)

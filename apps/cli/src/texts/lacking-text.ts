@@ -11,4 +11,7 @@ export const lackingText = ({ assistants }: KeysLacking): string => {
   return `the data keys there do not open ${which}: forgotten since, or given other keys`
 }
 
-export const LACKING_CURE = "put the keys.db of the time of that data in the place of the one there, and keep that one"
+/** Older keys would undo a forgetting: so it is said first. */
+export const LACKING_CURE =
+  "whom you forgot stays closed: do nothing, or forget it again to remove what is left; else the keys.db there is of another time: " +
+  "put the one of the time of that data in its place, and keep that one"

@@ -33,7 +33,7 @@ export interface DeepCheck {
 }
 
 /** Forgotten since the copy was made that was put back, or sealed with the keys of then. */
-const UNOPENED = "its data keys are not there; the keys.db of the time of that data opens it"
+const UNOPENED = "its data keys are not there: it was forgotten, or the keys.db there is of another time"
 
 const PAGE = 500
 const ENTRY_PAGE = 200

@@ -78,7 +78,7 @@ export const putBack = async (source: string, options: BackupOptions): Promise<n
   if (lacking?.isAll === true) {
     note(plain(`it is encrypted, and its data keys are not there: put the keys.db of that time into ${data}`))
   } else if (lacking !== undefined) {
-    note(plain(`${lackingText(lacking)}; for these ${LACKING_CURE}`))
+    note(plain(`${lackingText(lacking)}; ${LACKING_CURE}`))
   }
   return 0
 }
