@@ -2,13 +2,14 @@
 // Owns a store in the clear becoming sealed, other keys for one that is, and the keys of a subject that are destroyed.
 // Leaves the columns to sealed-store.ts, the keys to keyring.ts.
 // Z1  A store is sealed anew as a whole or not at all: one transaction; keys go only after it is durable.
-// Z2  Afterwards no file of the directory holds what was in the clear, nor is the index there, which is made anew sealed. What is kept
+// Z2  What does not open with the keys at hand stays as it is: other keys may open it yet.
+// Z3  Afterwards no file of the directory holds what was in the clear, nor is the index there, which is made anew sealed. What is kept
 //     there of an earlier store is not sealed, and refuses it.
 
 import { existsSync, readdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync, type SQLInputValue } from "node:sqlite"
-import type { SegmentPlace, Subject } from "@reverie/ledger"
+import { type SegmentPlace, type Subject, unopenedReason } from "@reverie/ledger"
 import { keyText } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { type StoreError, StoreSealed, StoreUnopenable } from "../errors.ts"
@@ -54,6 +55,8 @@ type Reading = (sql: string) => (...values: ReadonlyArray<SQLInputValue>) => Rea
 
 const NO_ONE = 0
 
+const isUnopenedValue = (value: unknown): boolean => typeof value === "string" && unopenedReason(value) !== undefined
+
 const resealTable = (database: DatabaseSync, reading: Reading, table: string, subject: Subject | undefined): number => {
   const { columns, place, subject: told } = sealedTables[table] ?? { columns: [], place: [], subject: [] }
   const found = keys[table] ?? ["rowid"]
@@ -74,6 +77,7 @@ const resealTable = (database: DatabaseSync, reading: Reading, table: string, su
   for (const key of rows.all(...values) as unknown as ReadonlyArray<ReadonlyArray<SQLInputValue>>) {
     const [row] = one(...key)
     if (row === undefined || row["assistant"] === NO_ONE) continue
+    if (columns.some((column) => isUnopenedValue(row[column]))) continue
     const valueOf = (column: string): SQLInputValue => (column === "rowid" ? (key[0] ?? null) : (row[column] ?? null))
     put(...columns.map(valueOf), ...known.map(valueOf))
     count++
@@ -87,13 +91,21 @@ const resealRecords = (database: DatabaseSync, isClear: boolean, subject: Subjec
   const owners = database.prepare(`SELECT DISTINCT assistant FROM records WHERE ${where}`).all(...values)
   const records = recordRows(database)
   const clear = database.prepare("SELECT kind, key, body FROM records WHERE assistant = ?")
+  const putBack = database.prepare("INSERT INTO records (assistant, kind, key, body) VALUES (?, ?, ?, ?)")
   let count = 0
   for (const { assistant } of owners) {
     const owner = Number(assistant)
-    const rows = isClear ? (clear.all(owner) as unknown as ReadonlyArray<KeptRow>) : records.all(owner)
+    const standing = clear.all(owner) as unknown as ReadonlyArray<KeptRow>
+    const rows = isClear ? standing : records.all(owner)
+    // The name of one that does not open is what stands in its row.
+    const unopened = rows.filter(({ body }) => isUnopenedValue(body))
     records.dropAll(owner)
-    for (const { body, key, kind } of rows) records.keep(owner, kind, key, body)
-    count += rows.length
+    for (const row of rows) if (!unopened.includes(row)) records.keep(owner, row.kind, row.key, row.body)
+    for (const { key, kind } of unopened) {
+      const body = standing.find((each) => each.kind === kind && each.key === key)?.body
+      if (body !== undefined) putBack.run(owner, kind, key, body)
+    }
+    count += rows.length - unopened.length
   }
   return count
 }
