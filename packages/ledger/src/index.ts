@@ -52,6 +52,7 @@ export type { BlockRemaking } from "./forgetting/forgotten-blocks.ts"
 export { withoutTicks } from "./forgetting/forgotten-ticks.ts"
 export type { Letter } from "./forgetting/handed-on.ts"
 export type { Ticks } from "./forgetting/meant-ticks.ts"
+export { isUnopenedLife } from "./forgetting/unopened-life.ts"
 export {
   type LeftOfLost,
   leftOfLost,

@@ -33,6 +33,14 @@ export const tenantPage = (
     )
   )
 
+/** The addresses of such a page, also of those whose state can not be read. */
+export const addressPage = (tenant: TenantId, after: AssistantId | undefined, limit: number) =>
+  Ledger.use((ledger) =>
+    Effect.map(ledger.addresses({ tenant, assistant: after ?? BEGINNING }, limit), (page) =>
+      page.filter((address) => address.tenant === tenant)
+    )
+  )
+
 /** What the groups ask with. */
 export interface Core {
   readonly tenant: TenantId

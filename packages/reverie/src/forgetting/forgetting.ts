@@ -9,11 +9,13 @@
 // P6  What forgotten turns sent to other assistants goes from these too, with all that came of it, whichever was named (looking.ts). It is all
 //     known before anything goes, and goes at once.
 // P5  What was on its way from one assistant to another while this was done is looked for once more where it went, until nothing is found.
+// P7  What can not be read for want of its data keys is forgotten whole like any other, and never in part.
 
 import {
   type Bundle,
   type BundlePlace,
   Bundles,
+  isUnopenedLife,
   MIN_FORGOTTEN_CHARS,
   soughtChars,
   type Ticks,
@@ -167,10 +169,11 @@ const forgetting = Effect.fnUntraced(function* (
   const handed = new HandingOn()
   const change = (there: Bundle): Bundle => {
     if (without === undefined) return forgottenLife(there, at)
+    if (isUnopenedLife(there)) return there
     const letters = handed.to(assistantOf(there))
     return withoutDamaged(there, without(there, letters, handed.learn), letters.size > 0 ? undefined : ticks)
   }
-  const named = yield* placesIn(tenant, assistant)
+  const named = yield* placesIn(tenant, assistant, without === undefined)
   const findIn = topic?.findIn ?? (ticks && goingIn)
   const search: Search = { tenant, handed, change, ...defined({ findIn: dryRun ? findIn : undefined }) }
   const { found, samples, unread } = yield* looking(named, search)

@@ -7,7 +7,7 @@ import { type Bundle, type BundlePlace, bundleOfParts, Bundles, goneBetween, los
 import type { AssistantId, Entry, TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { tenantPage } from "../fleet/entry-source.ts"
+import { addressPage, tenantPage } from "../fleet/entry-source.ts"
 import type { HandingOn } from "./handing-on.ts"
 import { goingIn } from "./said.ts"
 import type { ForgetSample } from "./topics.ts"
@@ -33,14 +33,21 @@ export interface UnreadSegment {
   readonly comesBack: boolean
 }
 
-export const placesIn = Effect.fnUntraced(function* (tenant: TenantId, assistant: AssistantId | undefined) {
+/** `alsoUnread`: those whose state can not be read are among them. */
+export const placesIn = Effect.fnUntraced(function* (
+  tenant: TenantId,
+  assistant: AssistantId | undefined,
+  alsoUnread = false
+) {
   if (assistant !== undefined) return [{ tenant, assistant }] as ReadonlyArray<BundlePlace>
   const places: Array<BundlePlace> = [{ tenant }]
   let after: AssistantId | undefined
   while (true) {
-    const page = yield* tenantPage(tenant, after, PAGE)
-    places.push(...page.map(({ address }) => address))
-    after = page.at(-1)?.address.assistant
+    const page = alsoUnread
+      ? yield* addressPage(tenant, after, PAGE)
+      : (yield* tenantPage(tenant, after, PAGE)).map(({ address }) => address)
+    places.push(...page)
+    after = page.at(-1)?.assistant
     if (page.length < PAGE) return places
   }
 })

@@ -26,7 +26,8 @@ import {
   type Json,
   LANES,
   type OpenJob,
-  type OpenTimer
+  type OpenTimer,
+  STATE_VERSION
 } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { jobsAfter, timersAfter } from "../commit/turn.ts"
@@ -149,7 +150,11 @@ export const forgottenLife = ({ head, parts }: Bundle, at: number): Bundle => {
   } as const
   const { decoded } = beginningOf(entry as unknown as Entry)
   const status = statusOf(decoded)
-  const state = { ...head.state, snapshot: persist(decoded), jobs: [], timers: [], receives: LANES, status }
+  // Of a state that can not be read not even the definition is known: it bears the name of most.
+  const known = isJsonObject(head.state)
+    ? head.state
+    : ({ v: STATE_VERSION, definition: head.address.assistant } as const)
+  const state = { ...known, snapshot: persist(decoded), jobs: [], timers: [], receives: LANES, status }
   return {
     head: { ...head, version: 1, handled: { control: 0, reply: 0, mail: 0 }, state },
     parts: [{ kind: "entry", entry: { ...entry, status, messages: [] } }]

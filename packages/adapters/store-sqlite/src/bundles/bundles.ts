@@ -33,6 +33,7 @@ import { placingIn, segmentWriter } from "../ledger/segment-writer.ts"
 import type { Marks } from "../ledger/marks.ts"
 import { type BundleReader, bundleReader } from "./bundle-reader.ts"
 import { type BundleWriter, bundleWriter } from "./bundle-writer.ts"
+import { leavingUnopened } from "./unopened.ts"
 import type { Keyring } from "../sealing/keyring.ts"
 import { resealedOf } from "../sealing/resealing.ts"
 import { reading, Wanted } from "../sql.ts"
@@ -132,6 +133,7 @@ const rewriting = (
   marks: Marks
 ): Bundles["Service"]["rewrite"] => {
   const placing = () => placingIn(database, writer)
+  const leaveUnopened = onceAsked(() => leavingUnopened(database))
   const bundleAt = ({ assistant, tenant }: BundlePlace): Bundle | undefined => {
     if (assistant !== undefined) rows().fetchAll({ assistant, tenant })
     const parts = assistant === undefined ? reader().tenant(tenant) : reader().life({ assistant, tenant }, true)
@@ -147,6 +149,7 @@ const rewriting = (
     Result.map(Result.all(places.map((place) => rewritten(place, bundleAt(place), change))), (pairs) =>
       pairs.map(({ made, there }) => {
         const { damaged, key } = rows().rewrite(there, made, now)
+        if (key !== undefined) leaveUnopened()(key, there)
         const lease = key === undefined ? undefined : leases.live(key, now)
         if (key === undefined || lease === undefined) return { made, damaged }
         leases.end(key)

@@ -3,7 +3,7 @@
 // I1  A row is never changed: bytes that are here already are not written again.
 
 import type { DatabaseSync } from "node:sqlite"
-import { type Blobs, digestOf, flawOfBlobs } from "@reverie/ledger"
+import { type Blobs, digestOf, flawOfBlobs, unopenedReason } from "@reverie/ledger"
 import { isDigest, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -31,7 +31,9 @@ const standsIn = (database: DatabaseSync, table: string, column: string, name: s
   const whose = `FROM ${table} JOIN assistants ON assistants.key = assistant WHERE tenant = ?`
   if (column === "body" && sealedIn(database) !== undefined) {
     const rows = query<{ readonly body: string }>(database, `SELECT assistant, ${table}.${name}, body ${whose}`)
-    return (tenant: TenantId, text: string): boolean => rows.all(tenant).some(({ body }) => body.includes(text))
+    // What does not open may refer to anything.
+    return (tenant: TenantId, text: string): boolean =>
+      rows.all(tenant).some(({ body }) => body.includes(text) || unopenedReason(body) !== undefined)
   }
   const row = query<{ readonly one: number }>(
     database,

@@ -354,6 +354,10 @@ export const segmentWriter = (database: DatabaseSync) => {
     renew,
     leaveLost: leaving.lost,
     leaveDamaged: leaving.damaged,
+    /** All of an assistant, whatever they hold. */
+    dropAll: (assistant: number): void => {
+      for (const segment of numbersOf(assistant)) keeping.remove(segment, segments.find(segment)?.placeKey ?? null)
+    },
     /** All of an assistant; with those that lie apart, though nothing of them has changed, where the key of what is sealed has. */
     renewAll: (assistant: number, alsoApart = false): void => {
       for (const segment of numbersOf(assistant)) renew(segment, alsoApart)
