@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { defineAssistant, defineFleet, Fleet } from "reverie"
 import { assert, test } from "vitest"
@@ -109,6 +109,13 @@ test("R1 new data keys make a backup of before unreadable without the keys of it
       /^whom you forgot stays closed: .*forget it again .* put the one of the time of that data in its place/
     )
   }
+  const closed = join(place.path, "closed")
+  cpSync(data, closed, { recursive: true })
+  const inClosed = (...args: ReadonlyArray<string>) => run([...args, "--data", closed], { env })
+  const forgotten = await inClosed("forget", "desk", "--yes")
+  assert.strictEqual(forgotten.code, 0, forgotten.stderr)
+  assert.match(forgotten.stdout, /^erased of desk: /m)
+  assert.strictEqual((await inClosed("doctor", "--deep")).code, 0)
   const read = () => asked("export", "desk", "--quiet")
   assert.notStrictEqual((await read()).code, 0)
   // As the guide says of a copy that was kept.

@@ -14,7 +14,7 @@ import { asking, changing, costing, type ReadFleet } from "../gateway.ts"
 import type { Filter, Question, Tags } from "../board/choice.ts"
 import type { GroupQuestion } from "../board/groups.ts"
 import { Live } from "../live.ts"
-import { living } from "../views/facts.ts"
+import { living, livingOrUnread } from "../views/facts.ts"
 
 /** What an order says besides its name. */
 interface Said {
@@ -291,7 +291,8 @@ export const assistantsLive = HttpApiBuilder.group(
       orderAll: ({ payload }) => orderAll(boards, payload),
       forget: ({ payload: { dryRun = false, ...payload } }) =>
         changing("assistants.forget", `${dryRun ? "a trial: " : ""}${forgottenOf(payload)}`, async (fleet) => {
-          if (payload.assistant !== undefined) await living(fleet, payload.assistant)
+          const isWhole = Object.keys(payload).length === 1
+          if (payload.assistant !== undefined) await (isWhole ? livingOrUnread : living)(fleet, payload.assistant)
           // The fleet refuses what names nothing, or several things at once.
           return fleet.forget(payload as Forgettable, { dryRun })
         }),

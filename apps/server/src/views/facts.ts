@@ -4,7 +4,7 @@
 //     Where something was forgotten for good, too.
 // G2  At most MOST_KEPT lists are kept, however many are asked for.
 
-import type { AssistantRecord, ContextKindView, Fact, FleetReadings } from "reverie"
+import { type AssistantRecord, type ContextKindView, type Fact, type FleetReadings, UnreadableRecord } from "reverie"
 import type { ReadFleet } from "../gateway.ts"
 import type { Drops } from "../live.ts"
 import { newestFirst } from "./paging.ts"
@@ -48,6 +48,13 @@ export const living = async (records: Pick<FleetReadings, "inspect">, id: string
   const record = await records.inspect(id)
   if (record === undefined) throw new NotFound({ message: `there is no assistant ${id}` })
   return record
+}
+
+/** The same where all of it is to be forgotten: then it need not be readable. */
+export const livingOrUnread = async (records: Pick<FleetReadings, "inspect">, id: string): Promise<void> => {
+  await living(records, id).catch((error: unknown) => {
+    if (!(error instanceof UnreadableRecord)) throw error
+  })
 }
 
 /** What was found, or a refusal that names it. */

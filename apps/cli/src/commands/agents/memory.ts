@@ -5,7 +5,7 @@
 
 import { defined, kindName } from "@reverie/protocol"
 import type { DreamAccount, ForgetReceipt, RecallOptions, RecordRow } from "reverie"
-import { CommandFailed } from "../../failure.ts"
+import { CommandFailed, failureOf } from "../../failure.ts"
 import { dreamsText, factsText, profilesText, recalledText } from "../../texts/memory-text.ts"
 import { named, oneOf } from "../../named.ts"
 import { say, sayJson } from "../../output.ts"
@@ -313,6 +313,16 @@ const sayUnread = ({ dryRun, unread = [] }: ForgetReceipt): void => {
   }
 }
 
+/** Whose state can not be read is forgotten whole under its very id. */
+const forgottenId = async (backend: Backend, name: string, isWhole: boolean): Promise<string> => {
+  try {
+    return (await named(backend, name)).id
+  } catch (error) {
+    if (isWhole && failureOf(error).code === "record-unreadable") return name
+    throw error
+  }
+}
+
 /** Erases for good: an assistant, what contains a text, what was said by whom or when, or everything. */
 export const erase = async (name: string | undefined, options: EraseOptions, stop: Stop): Promise<number> => {
   const { everything, message: messages, person, since, text, topic, until } = options
@@ -327,7 +337,7 @@ export const erase = async (name: string | undefined, options: EraseOptions, sto
     throw new CommandFailed("usage", "say of which assistant: forget ID --message m/12/0")
   }
   await using backend = await findBackend(options, "order", stop)
-  const id = name === undefined ? undefined : (await named(backend, name)).id
+  const id = name === undefined ? undefined : await forgottenId(backend, name, ways === 0)
   const what = defined({ assistant: id, text, topic, everything: everything ? (true as const) : undefined, ...sayings })
   const forgotten = (dryRun: boolean) => backend.assistants((api) => api.forget({ payload: { ...what, dryRun } }))
   const whose = `${id ?? "all assistants"}${spanText(options)}`
