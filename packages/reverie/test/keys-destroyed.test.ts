@@ -84,4 +84,30 @@ describe("data keys that are destroyed", () => {
     assert.isTrue((await again.replay.verify("desk")).equal)
     assert.lengthOf(await again.blocks.list("desk"), 1)
   })
+
+  it("P5 U1 its segments go with it", async () => {
+    const retention = { archiveAfter: 10, deleteAfter: 200 }
+    const old = defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "You listen.", retention })] })
+    const [data, copy] = [aDirectory(), aDirectory()]
+    const first = await openFleet({ data, says, encryption, fleet: old })
+    for (let each = 0; each < 40; each++) await first.send("desk", `Ship ${each} came in.`, { id: `m-${each}` })
+    await first.idle()
+    await first.vacuum()
+    await backup({ data, to: copy })
+    await first.forget({ assistant: "desk" })
+    await first.close()
+    await restore({ from: copy, data, force: true })
+    const rowsIn = (table: string): number => {
+      const database = new DatabaseSync(join(data, "reverie.db"), { readOnly: true })
+      const count = Number(database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.["n"])
+      database.close()
+      return count
+    }
+    assert.isAbove(rowsIn("segments"), 0)
+    const again = await openFleet({ data, says, encryption, fleet: old })
+    await again.forget({ assistant: "desk" })
+    assert.isTrue((await again.replay.verify("desk")).equal)
+    await again.close()
+    assert.strictEqual(rowsIn("segments"), 0)
+  })
 })

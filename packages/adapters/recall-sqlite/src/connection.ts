@@ -311,7 +311,10 @@ export class Connection<A extends Prepared> {
   #refused(operation: string, { cause, isDamaged, message }: Refusal): RecallUnavailable {
     if (isDamaged) {
       this.#shut()
-      if (!this.#isReader && this.#file !== IN_MEMORY && existsSync(this.#file)) this.#clear(true)
+      if (!this.#isReader && this.#file !== IN_MEMORY && existsSync(this.#file)) {
+        // Of one whose keys are gone nothing is of use, and what is erased is not to lie beside it.
+        this.#clear(!(cause instanceof Unopened))
+      }
     }
     return new RecallUnavailable({ operation, message, cause })
   }

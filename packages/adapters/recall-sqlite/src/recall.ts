@@ -27,7 +27,7 @@ import type { Sealing } from "@reverie/ledger"
 import type { Address } from "@reverie/protocol"
 import { compacted, Connection, emptyLog, IN_MEMORY } from "./connection.ts"
 import { standingsIn, statusIn } from "./status.ts"
-import { sealedIn } from "./sealed-index.ts"
+import { sealedIn, Unopened } from "./sealed-index.ts"
 import { Matrices } from "./search/matrices.ts"
 import { vectorQueries, type Vectors } from "./entries/vectors.ts"
 import { search, type Sources } from "./search/searching.ts"
@@ -292,7 +292,10 @@ const keeping = (file: Connection<Parts>): Omit<Recall["Service"], keyof ReturnT
         if (tries === LOG_TRIES) return yield* Effect.fail(readerInTheWay)
         yield* Effect.sleep(LOG_PAUSE_MILLIS)
       }
-    })
+    }).pipe(
+      // One that does not open was removed: in the new one there is nothing to erase.
+      Effect.retry({ times: 1, while: ({ cause }) => cause instanceof Unopened })
+    )
 })
 
 const unfit = (model: string, message: string) => Effect.fail(new VectorsUnfit({ model, message }))
