@@ -51,7 +51,7 @@ const assertSealed = async (data: string, encryption: Encryption, ticks: number)
 }
 
 describe("a process that is killed", () => {
-  test("Z1 Z2 while it encrypts leaves a directory in the clear or sealed, whole", { timeout: 300_000 }, async () => {
+  test("Z1 Z3 while it encrypts leaves a directory in the clear or sealed, whole", { timeout: 300_000 }, async () => {
     const [clear, file] = [await lived(), keyFile()]
     const encryption = { key: { file } }
     const before = await open(clear)

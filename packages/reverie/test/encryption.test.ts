@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, rmSync } from "node:fs"
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
@@ -74,7 +74,7 @@ describe("encryption at rest", () => {
     await again.close()
   })
 
-  it("Z2 an earlier store that a restore keeps in the directory is named, and nothing is encrypted before it is gone", async () => {
+  it("Z3 an earlier store that a restore keeps in the directory is named, and nothing is encrypted before it is gone", async () => {
     const [data, copy] = [aDirectory(), aDirectory()]
     await using fleet = await openFleet({ data, says })
     await fleet.send("desk", `The code is ${CANARY}.`)
@@ -125,7 +125,7 @@ describe("encryption at rest", () => {
     assert.deepStrictEqual(seen[0], seen[1])
   })
 
-  it("Z1 Z2 encrypts a directory that was in the clear: nothing of it is left, and everything reads as before", async () => {
+  it("Z1 Z3 encrypts a directory that was in the clear: nothing of it is left, and everything reads as before", async () => {
     const data = aDirectory()
     const fleet = await openFleet({ data, says })
     await live(fleet)
@@ -148,7 +148,7 @@ describe("encryption at rest", () => {
     assert.deepStrictEqual(inTheClear(data), [])
   })
 
-  it("Z2 what a reader kept in the files, or a process that ended on the way, the next start takes away", async () => {
+  it("Z3 what a reader kept in the files, or a process that ended on the way, the next start takes away", async () => {
     const data = aDirectory()
     const fleet = await openFleet({ data, says })
     await live(fleet)
@@ -166,6 +166,31 @@ describe("encryption at rest", () => {
     const again = await openFleet({ data, says, encryption })
     assert.deepStrictEqual(inTheClear(data), [])
     assert.isTrue((await again.replay.verify("desk")).equal)
+    await again.close()
+  })
+
+  it("Z3 an encrypting that was broken off is finished by the next one, which without its key changes nothing", async () => {
+    const data = aDirectory()
+    const fleet = await openFleet({ data, says })
+    await live(fleet)
+    await fleet.close()
+    const index = readFileSync(join(data, "recall.db"))
+    const reader = new DatabaseSync(join(data, "reverie.db"), { readOnly: true })
+    reader.exec("BEGIN")
+    reader.prepare("SELECT count(*) FROM ledger").get()
+    assert.match(String(await failureOf(encrypt({ data, encryption }))), /another program reads it/)
+    assert.match(String(await failureOf(encrypt({ data, encryption }))), /another program reads it/)
+    reader.close()
+    // As of a process that ended before it removed the index.
+    writeFileSync(join(data, "recall.db"), index)
+    assert.match(String(await failureOf(encrypt({ data, encryption: service(0x11) }))), /does not open its keys/)
+    assert.isNotEmpty(inTheClear(data))
+    assert.strictEqual((await encrypt({ data, encryption })).rows, 0)
+    assert.deepStrictEqual(inTheClear(data), [])
+    assert.match(String(await failureOf(encrypt({ data, encryption }))), /encrypted already/)
+    const again = await openFleet({ data, says, encryption })
+    assert.isTrue((await again.replay.verify("desk")).equal)
+    assert.include((await found(again, "the code")).join(), CANARY)
     await again.close()
   })
 

@@ -31,7 +31,8 @@ export const encryptAll = async (options: EncryptionOptions): Promise<number> =>
   const { keys, lost, rows } = await encrypt({ data, withoutLost: options.withoutLost })
   if (options.json) sayJson({ ok: true, data, rows, keys, segmentsLost: lost })
   else {
-    say(plain(`${data} is encrypted: ${rows} rows, and no file of it holds anything in the clear`))
+    const sealed = rows === 0 ? "" : `${rows} rows, and `
+    say(plain(`${data} is encrypted: ${sealed}no file of it holds anything in the clear`))
     say(plain(`its keys are in ${keys}; keep a copy apart from the backups, for without it nothing can be read`))
   }
   noteLost(lost)

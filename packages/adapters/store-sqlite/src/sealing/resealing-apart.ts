@@ -7,7 +7,14 @@
 
 import { randomUUID } from "node:crypto"
 import type { DatabaseSync } from "node:sqlite"
-import { placedAs, type PlacedSegment, readPlaced, removeDamaged, type SegmentPlace } from "@reverie/ledger"
+import {
+  assertReached,
+  placedAs,
+  type PlacedSegment,
+  readPlaced,
+  removeDamaged,
+  type SegmentPlace
+} from "@reverie/ledger"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { StoreSealed } from "../errors.ts"
@@ -30,6 +37,14 @@ const ROWS = `
   SELECT key AS segment, assistant, place_key AS key, place_bytes AS bytes, place_digest AS digest
   FROM segments WHERE place_key IS NOT NULL ORDER BY segment`
 
+/** By which a place is known: where it is not, what is removed there stays where it lies. */
+const newestIn = (database: DatabaseSync): string | undefined => {
+  const row = database
+    .prepare("SELECT place_key AS key FROM segments WHERE place_key IS NOT NULL ORDER BY key DESC LIMIT 1")
+    .get()
+  return row === undefined ? undefined : String(row["key"])
+}
+
 const NO_PLACE = "older segments of it lie in a place apart; name that, with REVERIE_SEGMENTS or `segments`"
 
 export interface SegmentsResealed {
@@ -49,6 +64,28 @@ interface Apart {
   /** Goes on without those that are missing or damaged. */
   readonly withoutLost: boolean
 }
+
+/** Removes what a resealing that was broken off has noted and no row refers to: segments of before, and new ones in vain. */
+export const formerSegmentsLeft = (
+  directory: string,
+  database: DatabaseSync,
+  place: Place | undefined
+): Effect.Effect<void, StoreSealed> =>
+  Effect.gen(function* () {
+    const keys = database
+      .prepare("SELECT key FROM segment_keys")
+      .all()
+      .map(({ key }) => String(key))
+    if (keys.length === 0) return
+    const refused = (reason: string) => new StoreSealed({ directory, reason })
+    if (place === undefined) return yield* refused(NO_PLACE)
+    yield* Effect.mapError(
+      Effect.andThen(assertReached(place, newestIn(database)), place.remove(keys)),
+      ({ message }) => refused(`its former segments are not removed yet (${message}); run this again`)
+    )
+    const forget = database.prepare("DELETE FROM segment_keys WHERE key = ?")
+    for (const key of keys) forget.run(key)
+  })
 
 /** Puts all of them sealed with the present keys. Who fails has changed nothing that is referred to. */
 export const segmentsResealed = (

@@ -23,7 +23,7 @@ import { type KeptRow, recordRows } from "../ledger/record-rows.ts"
 import { change, query, sealDatabase, sqliteFailure } from "../sql.ts"
 import { purgeDatabase } from "../writer.ts"
 import type { Keyring } from "./keyring.ts"
-import { segmentsResealed } from "./resealing-apart.ts"
+import { formerSegmentsLeft, segmentsResealed } from "./resealing-apart.ts"
 import { type Encryption, type EncryptionKey, isSealedIn, keysGone, keysOf, masterIn, openKeyring } from "./opening.ts"
 import { SealedStore, sealedTables } from "./sealed-store.ts"
 
@@ -219,9 +219,23 @@ const sealWhole = Effect.fnUntraced(function* (
   return { rows: count, lost: apart.lost }
 })
 
+/** What an encrypting that was broken off has left in the clear, though its rows are sealed: nothing of it, afterwards. */
+const finished = Effect.fnUntraced(function* (
+  directory: string,
+  database: DatabaseSync,
+  segments: SegmentPlace["Service"] | undefined
+) {
+  yield* attempted(directory, () => {
+    for (const name of readdirSync(directory)) if (INDEX.test(name)) rmSync(join(directory, name), { force: true })
+    if (!purgeDatabase(database)) throw new StoreSealed({ directory, reason: STILL_READ })
+  })
+  yield* formerSegmentsLeft(directory, database, segments)
+  yield* attempted(directory, () => directoryMarks(directory).purging(false))
+})
+
 /** What was done. */
 export interface Encrypted {
-  /** How many rows were sealed. */
+  /** How many rows were sealed; none where one that was broken off was finished. */
   readonly rows: number
   /** The file with the data keys: without it, and without the master key, nothing of the directory can be read. */
   readonly keys: string
@@ -229,7 +243,7 @@ export interface Encrypted {
   readonly lost: ReadonlyArray<string>
 }
 
-/** Seals a data directory that is in the clear. No one may work on it. */
+/** Seals a data directory that is in the clear, or finishes that where it was broken off. No one may work on it. */
 export const encryptDirectory = (
   directory: string,
   encryption: Encryption,
@@ -240,10 +254,15 @@ export const encryptDirectory = (
     const keys = keysOf(directory, encryption)
     if (yield* attempted(directory, () => isSealedIn(database) === true)) {
       if (!existsSync(keys)) return yield* keysGone(directory, keys)
-      return yield* new StoreSealed({
-        directory,
-        reason: "it is encrypted already; other keys are made with `reverie keys rotate`"
-      })
+      if (!directoryMarks(directory).isPurging()) {
+        return yield* new StoreSealed({
+          directory,
+          reason: "it is encrypted already; other keys are made with `reverie keys rotate`"
+        })
+      }
+      yield* openKeyring(directory, keys, yield* masterIn(directory, encryption.key))
+      yield* finished(directory, database, apart.segments)
+      return { rows: 0, keys, lost: [] }
     }
     const former = formerIn(directory)
     if (former.length > 0) {
