@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto"
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { defineAssistant, defineFleet, Fleet } from "reverie"
 import { assert, test } from "vitest"
 import { assertFailure, run, temporary } from "./command-line.ts"
@@ -123,6 +124,30 @@ test("R1 new data keys make a backup of before unreadable without the keys of it
   assert.include((await read()).stdout, CANARY)
   assert.strictEqual((await asked("agents", "ls")).code, 0)
   assert.strictEqual((await asked("doctor", "--deep")).code, 0)
+})
+
+test("R1 a renewal that was killed is named where someone only reads, and running it again finishes it", async () => {
+  await using place = await temporary()
+  const data = join(place.path, "data")
+  await tellCode(data)
+  const env = { REVERIE_KEY: randomBytes(32).toString("hex") }
+  const asked = (...args: ReadonlyArray<string>) => run([...args, "--data", data], { env })
+  assert.strictEqual((await asked("encrypt")).code, 0)
+  // As of a process that ended within a change: its journal is there, and a part of what it wrote.
+  const [keys, kept] = [join(data, "keys.db"), join(place.path, "kept.db")]
+  const changing = new DatabaseSync(keys)
+  changing.exec("PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1; BEGIN IMMEDIATE")
+  const put = changing.prepare("INSERT INTO keys (tenant, assistant, wrapped) VALUES ('default', ?, zeroblob(60))")
+  for (let each = 0; each < 2_000; each++) put.run(`a${each}`)
+  for (const end of ["", "-journal"]) cpSync(`${keys}${end}`, `${kept}${end}`)
+  changing.exec("ROLLBACK")
+  changing.close()
+  for (const end of ["", "-journal"]) cpSync(`${kept}${end}`, `${keys}${end}`)
+  const refused = await asked("agents", "ls")
+  assert.strictEqual(refused.code, 5)
+  assert.include(refused.stderr, "a change of its keys was broken off: run `reverie keys rotate --renew` again")
+  assert.strictEqual((await asked("keys", "rotate", "--renew")).code, 0)
+  assert.strictEqual((await asked("agents", "ls")).code, 0)
 })
 
 test("A1 what lies apart is encrypted with its directory, and a place that can be none is reported by the name of its variable", async () => {

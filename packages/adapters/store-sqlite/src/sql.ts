@@ -80,6 +80,9 @@ export const sqliteFailure = (error: unknown): SqliteFailure | undefined => {
 export const isUnfitting = (error: unknown): boolean =>
   error instanceof Error && primaryCode(numberAt(error, "errcode") ?? 0) === 1
 
+/** What a process has left that ended within a change: it is taken back by who may write, and not by a reader. */
+export const isLeftChanging = (error: unknown): boolean => error instanceof Error && numberAt(error, "errcode") === 776
+
 /** A file could not be made, read or written, for a reason that SQLite does not say. */
 export const isOfFiles = (error: unknown): boolean =>
   error instanceof Error && [10, 14].includes(primaryCode(numberAt(error, "errcode") ?? 0))

@@ -13,6 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { StoreSealed } from "../errors.ts"
+import { isLeftChanging } from "../sql.ts"
 import { keyIn, Keyring, masterOf, type MasterKey } from "./keyring.ts"
 
 /**
@@ -126,7 +127,12 @@ export const lackingIn = (directory: string, file: string): KeysLacking | undefi
   }
 }
 
+const BROKEN_OFF =
+  "it is encrypted, and a change of its keys was broken off: run `reverie keys rotate --renew` again where it was that, which finishes " +
+  "it; where not, start the fleet once"
+
 const failureOf = (directory: string, error: unknown): StoreSealed => {
+  if (isLeftChanging(error)) return unfit(directory, BROKEN_OFF)
   const why = error instanceof Error ? error.message : String(error)
   return unfit(
     directory,
