@@ -290,6 +290,14 @@ const segmentRow = (error: unknown): Row | undefined => {
   return { ...table, hint }
 }
 
+/** A forgetting that an index holds up is not made up for by itself. */
+const unforgottenRow = (error: unknown): Row | undefined => {
+  const table = rowsByTag["RecallUnavailable"]
+  if (table === undefined || text(error, "_tag") !== "RecallUnavailable" || text(error, "operation") !== "forget")
+    return undefined
+  return { ...table, hint: "run it again when the server answers; reverie doctor says whether it does" }
+}
+
 /** Which of them it is, and what to put back, a look at the directory says. */
 const unopenedRow = (error: unknown): Row | undefined => {
   const table = rowsByTag["UnreadableRecord"]
@@ -306,7 +314,7 @@ const usualRow = (error: unknown): Row | undefined => {
 }
 
 const rowOf = (error: unknown): Row | undefined =>
-  segmentRow(error) ?? unopenedRow(error) ?? troubledRow(error, usualRow(error))
+  segmentRow(error) ?? unopenedRow(error) ?? unforgottenRow(error) ?? troubledRow(error, usualRow(error))
 
 const messageOf = (error: unknown): string => {
   const address: unknown = typeof error === "object" && error !== null ? Reflect.get(error, "address") : undefined

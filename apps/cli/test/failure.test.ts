@@ -78,6 +78,9 @@ describe("X2 whatever is thrown becomes one failure", () => {
     }
     const index = failureOf(tagged("RecallUnavailable", { cause: sqlite }))
     assert.include(index.hint, "the index is made anew")
+    const { exit, hint } = failureOf(tagged("RecallUnavailable", { operation: "forget" }))
+    assert.strictEqual(exit, 6)
+    assert.include(hint, "run it again when the server answers")
     assert.strictEqual(failureOf(tagged("AnswerFailed", { message: "he says no space is left" })).exit, 1)
     assert.include(failureOf(tagged("LedgerUnavailable", { message: "no connection" })).hint, "start the database")
   })

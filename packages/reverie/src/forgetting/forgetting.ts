@@ -26,7 +26,7 @@ import { type AssistantId, defined, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { emptyIndex, forgottenLife } from "@reverie/runtime"
 import { WakeQueue } from "@reverie/mailbox"
-import { loadLoro, placeOfId, Recall } from "@reverie/memory"
+import { loadLoro, placeOfId, Recall, RecallUnavailable } from "@reverie/memory"
 import * as Clock from "effect/Clock"
 import * as Option from "effect/Option"
 import { EnvelopeInvalid } from "../errors.ts"
@@ -118,6 +118,14 @@ const eraseFrom = Effect.fnUntraced(function* (places: ReadonlyArray<BundlePlace
   }
 })
 
+/** Before anything was rewritten. */
+const nothingYet = ({ cause, message }: RecallUnavailable): RecallUnavailable =>
+  new RecallUnavailable({
+    operation: "forget",
+    message: `nothing was forgotten, for the index of memories does not answer (${message}); forget again when it does`,
+    ...defined({ cause })
+  })
+
 const eraseFromQueue = (places: ReadonlyArray<BundlePlace>) =>
   WakeQueue.use((queue) =>
     queue.redact(places.flatMap(({ assistant, tenant }) => (assistant === undefined ? [] : [{ tenant, assistant }])))
@@ -144,7 +152,7 @@ const takingOut = Effect.fnUntraced(function* (
   let found = first
   for (let round = 0; found.length > 0 && round < MOST_ROUNDS; round++) {
     const places = found.map(({ place }) => place)
-    yield* eraseFrom(places)
+    yield* round === 0 ? Effect.mapError(eraseFrom(places), nothingYet) : eraseFrom(places)
     yield* Bundles.use((bundles) => bundles.rewrite(places, search.change))
     yield* eraseFrom(places)
     yield* eraseFromQueue(places)
