@@ -71,7 +71,11 @@ const toDeadLetter = (row: DeadLetterRow): DeadLetter => ({
   ...Result.match(parseJson(row.body), {
     onSuccess: (letter) => letter as unknown as Letter,
     // That one waits for a person is known, also where what it says is lost.
-    onFailure: (reason): Letter => ({ envelope: "?" as EnvelopeId, reason, at: 0 })
+    onFailure: (reason): Letter => ({
+      envelope: "?" as EnvelopeId,
+      reason: unopenedReason(row.body) ?? reason,
+      at: 0
+    })
   })
 })
 
@@ -315,7 +319,7 @@ const sending = (database: DatabaseSync, writer: Writer, readable: Readable): Se
   const toSend = ({ body, seq }: SendRow): Result.Result<OpenSend, UnreadableRecord> =>
     Result.mapBoth(readEnvelope(body), {
       onSuccess: (envelope) => ({ seq, envelope }),
-      onFailure: (message) => new UnreadableRecord({ record: `send ${seq}`, message })
+      onFailure: (message) => new UnreadableRecord({ record: `send ${seq}`, message: unopenedReason(body) ?? message })
     })
   return {
     openSends: (limit) =>
