@@ -23,6 +23,7 @@ export {
 export * from "./segment.ts"
 export {
   isSegmentKey,
+  NO_PLACE,
   type PlacedObject,
   type PlacedSegment,
   placedAs,

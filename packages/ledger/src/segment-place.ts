@@ -64,6 +64,9 @@ export const assertReached = (
 ): Effect.Effect<void, SegmentPlaceUnavailable> =>
   key === undefined || place.assertHas === undefined ? Effect.void : place.assertHas(key.slice(0, key.lastIndexOf("/")))
 
+/** So the reason goes on where no place is named: nothing is known of the segment then. */
+export const NO_PLACE = "and no place is given"
+
 const CURE = "put it back there from a backup of that place, then read again"
 
 /** The bytes of a segment, as they were written. */
@@ -76,7 +79,7 @@ export const readPlaced = (
     if (place === undefined) {
       return yield* lost(
         "withheld",
-        `segment ${key} lies apart from the store, and no place is given; say \`segments\` or REVERIE_SEGMENTS`
+        `segment ${key} lies apart from the store, ${NO_PLACE}; say \`segments\` or REVERIE_SEGMENTS`
       )
     }
     const found = yield* place.get(key)

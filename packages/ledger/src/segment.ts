@@ -14,6 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { type Archived, deletedEntry, deletedText } from "./archive.ts"
 import { digestsIn } from "./bundle-part.ts"
+import { NO_PLACE } from "./segment-place.ts"
 
 /** The tables whose texts move. */
 export type Kept = "ledger" | "envelopes"
@@ -54,16 +55,19 @@ export const pressed = (rows: ReadonlyArray<Moving>): Pressed => {
       }
 }
 
+/** So the reason goes on where another Node reads it. */
+const WRITTEN_WITH = "it was written with"
+
 /** Another Node reads it. */
 class CodecUnknown extends Error {}
 
 /** The rows of a segment; throws with the reason where it can not be read. */
 const unpressed = ({ bytes, codec }: Pressed): ReadonlyArray<Moving> => {
   if (codec === "zstd" && typeof zlib.zstdDecompressSync !== "function") {
-    throw new CodecUnknown("it was written with zstd, which this Node does not have; Node 22.15 and later do")
+    throw new CodecUnknown(`${WRITTEN_WITH} zstd, which this Node does not have; Node 22.15 and later do`)
   }
   if (codec !== "zstd" && codec !== "brotli") {
-    throw new CodecUnknown(`it was written with ${codec}, which is not known here`)
+    throw new CodecUnknown(`${WRITTEN_WITH} ${codec}, which is not known here`)
   }
   const plain = (codec === "zstd" ? zlib.zstdDecompressSync(bytes) : zlib.brotliDecompressSync(bytes)).toString()
   const head = plain.indexOf("\n")
@@ -137,6 +141,9 @@ export const rowsOfSegment = (segment: number, found: Pressed | undefined): Read
 
 /** Why there is a sentence in the place of a text; undefined where it is a text. */
 export const unreadReason = (text: string): string | undefined => (text.startsWith("segment ") ? text : undefined)
+
+/** A segment that cannot be read and may well be whole: who passes it by for good loses what is there. */
+export const isWithheld = (reason: string): boolean => reason.includes(NO_PLACE) || reason.includes(WRITTEN_WITH)
 
 /** The mail that began an entry. */
 export const mailOf = ({ cause }: Entry): EnvelopeId | undefined =>
