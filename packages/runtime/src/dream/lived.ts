@@ -4,9 +4,10 @@
 // L2  The assistant's own words are not read: what it knows of the world it knows from others, and from its journal. That it answered is.
 // L3  Where it keeps people apart, a batch is of one conversation: a model that is shown no other can not mistake one for it. What of the
 //     others lies between is passed by, and read next.
+// L4  What is in a segment that is lost is passed by for good, and said once: what was said since is read. Where the segment may well be
+//     whole, because its place is not named, the night fails instead.
 
 import { contextOf, type Journal, journalChanges, type JournalEntry, markConsolidated } from "@reverie/assistant"
-import { Ledger } from "@reverie/ledger"
 import {
   type Consolidated,
   entryId,
@@ -20,6 +21,7 @@ import {
   wholeId
 } from "@reverie/memory"
 import {
+  addressKey,
   defined,
   FORGOTTEN,
   isBefore,
@@ -30,6 +32,7 @@ import {
   type RecordChange
 } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
+import { pageOnce } from "../recall/index-parts.ts"
 import { journalOn, recordsOf } from "../session/own-records.ts"
 import { keepsApart } from "../session/person.ts"
 import type { Session } from "../session/session.ts"
@@ -215,25 +218,45 @@ class Gathering {
   }
 }
 
+/** Entries that cannot be read, and why. */
+interface PassedBy {
+  readonly from: number
+  readonly to: number
+  readonly why: string
+}
+
+/** Says once what no later night comes back to. */
+const tellPassed = ({ address }: Session, passed: ReadonlyArray<PassedBy>, { at }: Cursor) =>
+  Effect.forEach(
+    passed.filter(({ to }) => to < at.no),
+    ({ from, to, why }) =>
+      Effect.logWarning(`dreams of ${addressKey(address)} pass by its entries ${from} to ${to} for good: ${why}`),
+    { discard: true }
+  )
+
 /** The next messages that others have said, the oldest first, and how far the reading has come. */
 const undigestedMessages = Effect.fnUntraced(function* (session: Session) {
-  const ledger = yield* Ledger
   const gathering = new Gathering(session)
   const from = gathering.at
   const { items } = gathering
+  const passed: Array<PassedBy> = []
   let next = from
   while (true) {
-    const rows = yield* ledger.entries(session.address, next.no, PAGE)
+    const { lost, rows } = yield* pageOnce(session.address, next.no, PAGE)
+    passed.push(...lost)
     for (const { entry } of rows) {
       for (const [index, message] of entry.messages.entries()) {
         const place = { no: entry.no, index }
         if (isBefore(place, next) || gathering.take(message, place)) continue
-        return { items, next: gathering.next(place), moved: true, more: true } satisfies Undigested
+        const until = gathering.next(place)
+        yield* tellPassed(session, passed, until)
+        return { items, next: until, moved: true, more: true } satisfies Undigested
       }
       next = { no: entry.no + 1, index: 0 }
     }
     if (rows.length < PAGE) {
       const end = gathering.next(next)
+      yield* tellPassed(session, passed, end)
       // What was passed by is read next.
       const more = isBefore(end.at, next)
       return { items, next: end, moved: isBefore(from, end.at) || items.length > 0, more } satisfies Undigested
@@ -264,7 +287,6 @@ const weighed = (journal: Journal, { scored }: Consolidated): Journal => {
 
 /** Of what could not be read in another night, the first group, as far as it is still there. */
 const waitingBatch = Effect.fnUntraced(function* (session: Session) {
-  const ledger = yield* Ledger
   const groups = groupsIn(recordsOf(session.own, "state").get(AGAIN_KEY))
   const night = contextOf(session.decoded).tick
   const group = groups.find((each) => each.night !== night)
@@ -278,7 +300,7 @@ const waitingBatch = Effect.fnUntraced(function* (session: Session) {
     const entry = entries.get(keyOfId(id) ?? "")
     if (entry !== undefined) items.push(...itemsOf(entry, isApart))
     if (place === undefined) continue
-    const [row] = yield* ledger.entries(session.address, place.no, 1)
+    const [row] = (yield* pageOnce(session.address, place.no, 1)).rows
     const message = row?.entry.no === place.no ? row.entry.messages[place.index] : undefined
     if (message !== undefined && isSaid(message)) items.push(...messageItems(session, message, id, isApart))
   }

@@ -1,7 +1,14 @@
 // IndexParts: a page of entries in parts that are indexed in milliseconds.
 // Owns reading a page around what cannot be read, and how long a part is. Leaves which pages, and applying parts, to indexer.ts.
 
-import { type EntrySpan, Ledger, type LedgerUnavailable, type OutboxRow, type UnreadableRecord } from "@reverie/ledger"
+import {
+  type EntrySpan,
+  isWithheld,
+  Ledger,
+  type LedgerUnavailable,
+  type OutboxRow,
+  type UnreadableRecord
+} from "@reverie/ledger"
 import type { Address, Entry } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 
@@ -10,7 +17,11 @@ type Reading<A> = Effect.Effect<A, LedgerUnavailable | UnreadableRecord, Ledger>
 /** Rows that can be read, and the numbers of those between and behind them that can not. */
 interface Around {
   readonly rows: ReadonlyArray<OutboxRow>
-  readonly lost: ReadonlyArray<EntrySpan>
+  readonly lost: ReadonlyArray<LostSpan>
+}
+
+interface LostSpan extends EntrySpan {
+  readonly unreadable: UnreadableRecord
 }
 
 const NOTHING: Around = { rows: [], lost: [] }
@@ -30,7 +41,7 @@ const aroundLost = (address: Address, from: number, limit: number): Reading<Arou
       return Effect.flatMap(before, (read) =>
         Effect.map(aroundLost(address, lost.to + 1, limit - read.rows.length), (more) => ({
           rows: [...read.rows, ...more.rows],
-          lost: [...read.lost, lost, ...more.lost]
+          lost: [...read.lost, { ...lost, unreadable }, ...more.lost]
         }))
       )
     }
@@ -56,6 +67,25 @@ export const pageAt = (address: Address, from: number, limit: number): Reading<E
     entries: rows.map(({ entry }) => entry),
     lost: lost.map((span) => ({ from: Math.max(span.from, from), to: span.to }))
   }))
+
+/**
+ * The same for one that never comes back to what it has passed by: fails where that may well be whole. What is lost of it is named for the
+ * log.
+ */
+export const pageOnce = (
+  address: Address,
+  from: number,
+  limit: number
+): Reading<Pick<Around, "rows"> & { readonly lost: ReadonlyArray<EntrySpan & { readonly why: string }> }> =>
+  Effect.flatMap(aroundLost(address, from, limit), ({ lost, rows }) => {
+    const whole = lost.find(({ unreadable }) => isWithheld(unreadable.message))
+    return whole === undefined
+      ? Effect.succeed({
+          rows,
+          lost: lost.map((span) => ({ from: span.from, to: span.to, why: span.unreadable.message }))
+        })
+      : Effect.fail(whole.unreadable)
+  })
 
 /** Of all texts that are indexed at once, as much of each as an index takes of it. */
 const MAX_PART_CHARS = 8_000
