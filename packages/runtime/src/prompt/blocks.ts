@@ -27,13 +27,13 @@ import {
   type REFLECTION_METRICS,
   safeRenderTemplate
 } from "@reverie/context"
-import { Ledger } from "@reverie/ledger"
 import type { ToolOffer } from "@reverie/model"
 import type { BlockAccess } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { defined, type Entry, isJsonObject, type RecordChange } from "@reverie/protocol"
+import { readableEntries } from "../recall/index-parts.ts"
 import { inView } from "./blocks-in-view.ts"
 import type { Definition } from "../session/definition.ts"
 import { noteShown, type Session } from "../session/session.ts"
@@ -98,8 +98,8 @@ export const activityOf = Effect.fnUntraced(function* ({ address, definition, ve
   const { activityEntriesLimit: limit = 0 } = definition.prompt ?? {}
   if (limit === 0) return ""
   const looked = limit * ENTRIES_LOOKED_AT
-  const rows = yield* (yield* Ledger).entries(address, Math.max(1, version - looked + 1), looked)
-  const lines = rows.flatMap(({ entry }) => activityLine(entry) ?? []).slice(-limit)
+  const entries = yield* readableEntries(address, Math.max(1, version - looked + 1), looked)
+  const lines = entries.flatMap((entry) => activityLine(entry) ?? []).slice(-limit)
   return lines.length === 0 ? "" : ["# Lately", ...lines].join("\n")
 })
 
@@ -273,15 +273,14 @@ class SinceReflection {
 
 /** Values of the gaps of a reflection, its template already filled. */
 export const reflectionValues = Effect.fnUntraced(function* (session: Session) {
-  const ledger = yield* Ledger
   const { entries_since_reflection, last_reflection } = reflectionOf(recordsOf(session.own, "reflection"))
   const open = [...goalsOf(recordsOf(session.own, "goal")).values()].filter(({ status }) => status === "active")
   const since = new SinceReflection(last_reflection)
   let isOlder = false
   for (let page = 0, to = session.version; page < MOST_PAGES && to > 0 && !isOlder; page++, to -= PAGE) {
     const from = Math.max(1, to - PAGE + 1)
-    const rows = yield* ledger.entries(session.address, from, to - from + 1)
-    isOlder = rows.toReversed().some(({ entry }) => !since.take(entry))
+    const read = yield* readableEntries(session.address, from, to - from + 1)
+    isOlder = read.toReversed().some((entry) => entry.no <= to && !since.take(entry))
   }
   const metrics: Readonly<Record<(typeof REFLECTION_METRICS)[number], number>> = {
     ...since.counts,

@@ -13,6 +13,7 @@ import { type AssistantRecord, Ledger } from "@reverie/ledger"
 import { type Address, addressKey, defined } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { lackingIn } from "./index-gaps.ts"
+import { readableEntries } from "./index-parts.ts"
 import { indexBlocks, stateOf } from "./index-state.ts"
 import { catchUp } from "./indexer.ts"
 
@@ -70,7 +71,6 @@ const eachAssistant = <E, R>(take: (record: AssistantRecord) => Effect.Effect<bo
 
 export const indexLag = Effect.gen(function* () {
   const recall = yield* Recall
-  const ledger = yield* Ledger
   const known = yield* positionsIn(recall)
   const behind: Array<{ readonly address: Address; readonly from: number }> = []
   let [looked, entries, unread, isAll] = [0, 0, 0, true]
@@ -92,8 +92,8 @@ export const indexLag = Effect.gen(function* () {
   )
   let oldestAt: number | undefined
   for (const { address, from } of behind.slice(0, LOOKED_INTO)) {
-    const [next] = yield* ledger.entries(address, from + 1, 1)
-    if (next !== undefined) oldestAt = Math.min(oldestAt ?? Number.POSITIVE_INFINITY, next.entry.at)
+    const [next] = yield* readableEntries(address, from + 1, 1)
+    if (next !== undefined) oldestAt = Math.min(oldestAt ?? Number.POSITIVE_INFINITY, next.at)
   }
   return {
     entries,

@@ -38,6 +38,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Ledger } from "@reverie/ledger"
+import { readableEntries } from "./index-parts.ts"
 import { indexBlocks, noteAnswer, noteFall, stateOf, withoutGoneBlocks } from "./index-state.ts"
 import { catchUp, standingOf } from "./indexer.ts"
 import { vectorOf } from "./vectors.ts"
@@ -113,7 +114,7 @@ const withEntries = Effect.fnUntraced(function* (address: Address, before: Newes
 const readNewest = Effect.fnUntraced(function* (address: Address, version: number) {
   const ledger = yield* Ledger
   const from = Math.max(1, version - NEWEST_ENTRIES + 1)
-  const entries = (yield* ledger.entries(address, from, NEWEST_ENTRIES)).map(({ entry }) => entry)
+  const entries = yield* readableEntries(address, from, NEWEST_ENTRIES)
   const nothing: Newest = { no: from - 1, entry: undefined, window: NOTHING_SAID, recent: new Map() }
   const said = yield* withEntries(address, nothing, entries)
   // Records last: they are what the changes of the entries came to, older ones with them.
@@ -126,8 +127,7 @@ const broughtUp = Effect.fnUntraced(function* (address: Address, version: number
   const ledger = yield* Ledger
   const known = keptOf(ledger).get(addressKey(address))
   if (known === undefined || known.no > version || known.no <= version - NEWEST_ENTRIES) return undefined
-  const rows = yield* ledger.entries(address, known.no, version - known.no + 1)
-  const [last, ...since] = rows.map(({ entry }) => entry)
+  const [last, ...since] = yield* readableEntries(address, known.no, version - known.no + 1)
   if (last === undefined || !isDeepStrictEqual(last, known.entry)) return undefined
   return since.length === 0 ? known : yield* withEntries(address, known, since)
 })

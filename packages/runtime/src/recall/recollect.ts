@@ -37,6 +37,7 @@ import { windowBegin } from "../prompt/blocks-in-view.ts"
 import { contextTypeNow } from "../prompt/layers.ts"
 import { personOf, threadsNow } from "../session/person.ts"
 import type { Session } from "../session/session.ts"
+import { pageAt } from "./index-parts.ts"
 import { blocksToldQuietly, catchUpQuietly } from "./indexer.ts"
 import { keptMemories, knownOf, profilesIn } from "./recollection.ts"
 import { scopeOf } from "./scopes.ts"
@@ -187,13 +188,13 @@ const WAITED_ENTRIES = 256
 
 const PAGE = 16
 
-/** Where the history of an assistant begins. */
+/** Where the history of an assistant begins. What cannot be read is taken for a part of it: an index may have it. */
 const historyBegin = Effect.fnUntraced(function* ({ address, version }: Session) {
-  const ledger = yield* Ledger
   for (let from = 1; from <= version; from += PAGE) {
-    for (const { entry } of yield* ledger.entries(address, from, PAGE)) {
-      if (entry.messages.length > 0) return { no: entry.no, index: 0 }
-    }
+    const { entries, lost } = yield* pageAt(address, from, PAGE)
+    const said = entries.filter(({ messages }) => messages.length > 0)
+    const no = Math.min(...said.map((entry) => entry.no), ...lost.map((span) => span.from))
+    if (no !== Infinity) return { no, index: 0 }
   }
   return undefined
 })
