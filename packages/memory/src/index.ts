@@ -128,7 +128,8 @@ export {
   type Recalled,
   MAX_PASSAGE_CHARS,
   Passage,
-  isPassage
+  isPassage,
+  threadOfPassage
 } from "./recall.ts"
 export {
   beginningOf,

@@ -260,15 +260,20 @@ export type Passage = typeof Passage.Type
 
 export const isPassage = Schema.is(Passage)
 
+/**
+ * Whose conversation a passage belongs to: what its owner put away may be of the one who spoke; what others put there, or all may read, is no
+ * secret. Undefined where no one spoke.
+ */
+export const threadOfPassage = ({ origin, readers, thread }: Passage): string | undefined =>
+  readers === "fleet" || origin.type !== "self" ? OF_NO_ONE : thread
+
 /** What a changed passage means for an index. */
 export const passageChanges = ({ key, value }: RecordChange): ReadonlyArray<IndexChange> => {
   const id = entryId("passage", key)
   if (!isPassage(value)) return [{ type: "remove", id }]
   const passage: Passage = value
   const { at, importance, origin, readers, tags, text, trust } = passage
-  // What it put away itself may belong to the one who spoke; what others put there, or all may read, is no secret.
-  const isOpen = readers === "fleet" || origin.type !== "self"
-  const thread = isOpen ? OF_NO_ONE : passage.thread
+  const thread = threadOfPassage(passage)
   return [
     {
       type: "put",

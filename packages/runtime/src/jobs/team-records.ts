@@ -45,7 +45,7 @@ import { questionOf } from "../prompt/prompt.ts"
 import { RecallRefused } from "../errors.ts"
 import { mayRecall, scopeOf, scopesOf } from "../recall/scopes.ts"
 import { recallFor } from "../recall/recaller.ts"
-import { personOf, threadsNow } from "../session/person.ts"
+import { personOf, readFor, threadsNow } from "../session/person.ts"
 import { type Session, toolsOfTick } from "../session/session.ts"
 import { subAgentsOf } from "../sub-agents/assignments.ts"
 
@@ -187,7 +187,7 @@ export const recordAccess = Effect.fnUntraced(function* (session: Session, index
   const context = contextOf(session.decoded)
   const now = yield* Clock.currentTimeMillis
   const access: RecordAccess = {
-    read: (kind) => recordsOf(session.own, kind),
+    read: (kind) => readFor(session, kind),
     consult: (question, text) =>
       Effect.runPromiseWith(services)(
         Effect.gen(function* () {
@@ -203,7 +203,7 @@ export const recordAccess = Effect.fnUntraced(function* (session: Session, index
         Effect.runPromiseWith(services)(readPast(session.address, from, { limit, person: personOf(session) })),
       compacted: (compaction) => Effect.runPromiseWith(services)(readCompacted(session.address, compaction))
     },
-    hasPassage: (id) => Effect.runPromiseWith(services)(hasPassage(session.address, id)),
+    hasPassage: (id) => Effect.runPromiseWith(services)(hasPassage(session.address, id, threadsNow(session))),
     episodes: () => Effect.runPromiseWith(services)(readEpisodes(session.address)),
     recall: (question, options) => Effect.runPromiseWith(services)(ownRecall(session, question, options)),
     ...(yield* lentBlocks(session, context.calls[index]?.asks === true)),

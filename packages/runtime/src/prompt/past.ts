@@ -4,6 +4,7 @@
 
 import { historyHoldOf, type HistoryHold, historyStartOf, isCompaction, placedMessages } from "@reverie/context"
 import { Ledger } from "@reverie/ledger"
+import { isPassage, threadOfPassage } from "@reverie/memory"
 import {
   type Address,
   isBefore,
@@ -58,9 +59,13 @@ export const readCompacted = Effect.fnUntraced(function* (address: Address, comp
   return rows.map(({ value }) => value).find(isCompaction)?.range
 })
 
-/** Whether an assistant has put a passage of that id away. */
-export const hasPassage = Effect.fnUntraced(function* (address: Address, id: string) {
-  return (yield* (yield* Ledger).records(address, ["passage"], { keys: [id] })).length > 0
+/** Whether an assistant has put a passage of that id away, in one of these conversations where they are named. */
+export const hasPassage = Effect.fnUntraced(function* (address: Address, id: string, threads?: ReadonlyArray<string>) {
+  const rows = yield* (yield* Ledger).records(address, ["passage"], { keys: [id] })
+  return rows.some(({ value }) => {
+    const thread = threads === undefined || !isPassage(value) ? undefined : threadOfPassage(value)
+    return threads === undefined || (thread !== undefined && threads.includes(thread))
+  })
 })
 
 /** The entries of an assistant's journal that are no longer at hand, in no order. */

@@ -5,11 +5,22 @@
 // P2  What was said by no person (a timer, another assistant, the summary of a compaction) may hold what anyone said: it is
 //     kept from every person.
 // P3  In a tick that no person began the assistant is by itself, and sees all. Its sub-agents see what belongs to no one.
+// P4  A reminder that is set in a person's tick is that person's: others neither see nor cancel nor change it. What an operator sets, or the
+//     assistant by itself, is everyone's.
 
 import { contextOf } from "@reverie/assistant"
 import { type Unit, type Window, withUnits } from "@reverie/context"
 import { OF_NO_ONE, originOf } from "@reverie/memory"
-import type { Message, PlacedMessage } from "@reverie/protocol"
+import {
+  assistantSender,
+  isJsonObject,
+  type Json,
+  type Message,
+  type PlacedMessage,
+  type RecordKind,
+  sendingAssistant
+} from "@reverie/protocol"
+import { recordsOf } from "./own-records.ts"
 import type { Session } from "./session.ts"
 
 /** The name of the person who said it; undefined for what no person said. */
@@ -67,4 +78,28 @@ export const saidWith = (person: string): ((placed: PlacedMessage) => boolean) =
     if (message.role === "user") speaker = speakerOf(message)
     return speaker === person
   }
+}
+
+// Reminders.
+
+/** So is called who sets one from outside and gives no name. */
+const OPERATOR = "person"
+
+const isSetBy = (reminder: Json, person: string): boolean => {
+  const by = isJsonObject(reminder) ? reminder["setBy"] : undefined
+  return typeof by !== "string" || by === person || by === OPERATOR || sendingAssistant(by) !== undefined
+}
+
+/** Records as a tool of the tick at hand reads them: of a reminder of someone else only that its name is taken. */
+export const readFor = (session: Session, kind: RecordKind): ReadonlyMap<string, Json> => {
+  const all = recordsOf(session.own, kind)
+  const person = kind === "reminder" ? personOf(session) : undefined
+  if (person === undefined) return all
+  return new Map([...all].map(([key, value]) => [key, isSetBy(value, person) ? value : null]))
+}
+
+/** Who sets the reminders of the tick at hand. */
+export const setterOf = (session: Session): string => {
+  const person = personOf(session)
+  return person === undefined || person === "" ? assistantSender(session.address.assistant) : person
 }
