@@ -55,6 +55,7 @@ import * as Layer from "effect/Layer"
 import { UNHEARD } from "../intake/skip.ts"
 import type { CommitDraft } from "./commit-draft.ts"
 import { recordsOf, recordsWith, type ShownRecords } from "../session/own-records.ts"
+import { setterOf } from "../session/person.ts"
 import type { Session } from "../session/session.ts"
 import type { CommitView } from "./commit-view.ts"
 
@@ -314,7 +315,7 @@ const reflectionAfter = (session: Session, key: string, hops: number, { records 
 /** Reminders that a run set or cancelled: each is an order to itself, heard as one of a person is. */
 const remindOrdersOf = (session: Session, key: string, hops: number, { records = [] }: ToolResult) =>
   records.filter(isReminderOrder).map(({ key: reminder, value }) =>
-    toItself(session.address, `${key}#remind-${reminder}`, assistantSender(session.address.assistant), hops, {
+    toItself(session.address, `${key}#remind-${reminder}`, setterOf(session), hops, {
       type: "remind",
       reminder,
       ...defined({ rule: value === null ? undefined : (value as unknown as ReminderRule) })

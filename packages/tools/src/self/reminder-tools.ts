@@ -71,6 +71,16 @@ const flawOfQuiet = ({ quiet_from, quiet_until }: Wanted): string | undefined =>
     ? undefined
     : "quiet hours need both quiet_from and quiet_until"
 
+/** A reminder that is kept from the one who speaks is none here, and its name is taken. */
+const flawOfName = (
+  { name: id }: Wanted,
+  all: ReadonlyMap<string, Json>,
+  { remindersIn }: ReminderRules
+): string | undefined =>
+  all.has(id) && !remindersIn(all).some((each) => each.id === id)
+    ? `the name ${id} is taken; choose another`
+    : undefined
+
 const decodeRule = Schema.decodeUnknownResult(ReminderRule)
 
 const viewOf = ({ next, ...reminder }: Reminder, { ruleText, shownTime }: ReminderRules) => ({
@@ -90,7 +100,7 @@ const setReminderTool = selfTool({
   input: Wanted,
   run: (wanted, { now, records }: ToolRun) =>
     withRules((rules) => {
-      const flaw = flawOfQuiet(wanted)
+      const flaw = flawOfQuiet(wanted) ?? flawOfName(wanted, records.read("reminder"), rules)
       if (flaw !== undefined) return { success: false, error: flaw }
       const rule = Result.mapError(decodeRule(ruleOf(wanted)), ({ message }) => message)
       // The order is judged again where it is heard; a zone that is not said is then that of the sleep schedule.
