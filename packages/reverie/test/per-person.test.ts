@@ -233,6 +233,59 @@ describe("people apart", () => {
     assert.isAtLeast((await found("Ann")).having, 1)
   })
 
+  test("P1 what was put away in one person's tick is deleted in that person's ticks only", async () => {
+    const { fleet, say } = await opened({ memory: { perPerson: true } })
+    await using _fleet = fleet
+    await say("Ann", `/store_memory {"text":"The boathouse opens with ${SECRET}."}`)
+    const left = () => fleet.memory.passages("desk")
+    const id = (await left())[0]?.id ?? ""
+    await say("Bob", `/delete_archival {"id":"${id}"}`)
+    assert.lengthOf(await left(), 1)
+    await say("Ann", `/delete_archival {"id":"${id}"}`)
+    assert.lengthOf(await left(), 0)
+  })
+
+  test("P4 a reminder is of the person in whose tick it was set, and what an operator sets is everyone's", async () => {
+    const { fleet, prompts, say } = await opened({ memory: { perPerson: true }, tools: selfTools })
+    await using _fleet = fleet
+    const noteOf = async (name: string) =>
+      (await fleet.reminders.list("desk")).find(({ id, state }) => id === name && state === "active")?.note
+    const shown = async (from: string, text: string) => {
+      prompts(from, "")
+      await say(from, "/list_reminders {}")
+      return prompts(from, text).having > 0
+    }
+    await say("Ann", `/set_reminder {"name":"boat","in_minutes":600,"note":"The code is ${SECRET}."}`)
+    await fleet.reminders.set("desk", "tide", { inMs: 3_600_000, note: "The tide is high." })
+    await fleet.idle()
+    assert.isFalse(await shown("Bob", SECRET))
+    assert.isFalse(await shown("user", SECRET), "who gives no name")
+    assert.isTrue(await shown("Bob", "The tide is high."))
+    await say("Bob", `/cancel_reminder {"name":"boat"}`)
+    await say("Bob", `/set_reminder {"name":"boat","in_minutes":5,"note":"Bob was here."}`)
+    assert.include(await noteOf("boat"), SECRET)
+    await say("Bob", `/cancel_reminder {"name":"tide"}`)
+    assert.isUndefined(await noteOf("tide"))
+    await say("Ann", `/set_reminder {"name":"boat","in_minutes":700,"note":"It was ${SECRET}."}`)
+    assert.include(await noteOf("boat"), "It was")
+    assert.isTrue(await shown("Ann", SECRET))
+    await say("Ann", `/cancel_reminder {"name":"boat"}`)
+    assert.isUndefined(await noteOf("boat"))
+  })
+
+  test("P4 of Ann who is forgotten no reminder says anything, and the life replays", async () => {
+    const { fleet, say } = await opened({ memory: { perPerson: true }, tools: selfTools })
+    await using _fleet = fleet
+    await say("Ann", `/set_reminder {"name":"boat","in_minutes":600,"note":"The code is ${SECRET}."}`)
+    await say("Bob", "Good morning.")
+    await fleet.forget({ person: "Ann" })
+    const left = JSON.stringify([await fleet.history.entries("desk", 1, 100), await fleet.reminders.list("desk")])
+    assert.notInclude(left, SECRET)
+    assert.notInclude(left, "Ann")
+    assert.include(left, "Good morning.")
+    assert.isTrue((await fleet.replay.verify("desk")).equal)
+  })
+
   test("P1 what belongs to no one is found by everyone: what an operator wrote", async () => {
     const { fleet, prompts, say } = await opened({ memory: { perPerson: true } })
     await using _fleet = fleet
