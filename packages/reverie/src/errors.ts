@@ -125,8 +125,8 @@ export class MemoryUnknown extends Schema.TaggedError<MemoryUnknown>()("MemoryUn
 }
 
 /**
- * An order about a memory means nothing any more, as things stand: it corrects a fact that holds no more. Nothing was accepted. The
- * caller must correct the one that holds, which the message names, or add what is right.
+ * An order about a memory means nothing any more, as things stand: it corrects a fact that holds no more, or takes back a dream of which
+ * retention has deleted what stood before. Nothing was accepted. The message says what to do in its place.
  * @example if (error instanceof MemoryRefused) console.error(error.message)
  */
 export class MemoryRefused extends Schema.TaggedError<MemoryRefused>()("MemoryRefused", {

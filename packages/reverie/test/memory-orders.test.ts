@@ -1,11 +1,18 @@
 // Orders about a memory: what is not there is refused, and leaves nothing behind.
 
 import { assert, describe, test } from "vitest"
-import { defineAssistant, EnvelopeInvalid, MemoryRefused, MemoryUnknown, UnknownAssistant } from "../src/index.ts"
+import {
+  type AssistantOptions,
+  defineAssistant,
+  EnvelopeInvalid,
+  MemoryRefused,
+  MemoryUnknown,
+  UnknownAssistant
+} from "../src/index.ts"
 import { testFleet } from "../src/testing/index.ts"
 
-const opened = () =>
-  testFleet(defineAssistant({ id: "desk", instructions: "You only listen.", sleep: { enabled: false } }), {
+const opened = (options: Partial<AssistantOptions> = {}) =>
+  testFleet(defineAssistant({ id: "desk", instructions: "You only listen.", sleep: { enabled: false }, ...options }), {
     model: "offline"
   })
 type Opened = Awaited<ReturnType<typeof opened>>
@@ -87,6 +94,23 @@ describe("an order about a memory", () => {
     await fleet.idle()
     assert.deepInclude((await fleet.memory.facts("desk"))[0], { state: "retired", reason: "a joke" })
     assert.strictEqual((await order()).outcome, "duplicate")
+    await fleet.close()
+  })
+
+  test("O3 a dream over what retention deleted is not taken back", async () => {
+    const fleet = await opened({ retention: { deleteAfter: 5 } })
+    await fleet.answer("desk", "My boat is called Heron.", { from: "ann" })
+    await fleet.sleep("desk")
+    await fleet.idle()
+    const [slept] = await fleet.memory.dreams("desk")
+    const dream = slept?.id ?? ""
+    for (let each = 0; each < 20; each++) await fleet.answer("desk", `Filler ${each}`, { from: "bob" })
+    assert.isAbove((await fleet.vacuum()).deleted.entries, 0)
+    const before = await acceptedCount(fleet)
+    const refused = await failure(fleet.memory.undoDream("desk", dream, { reason: "wrong" }))
+    assert.instanceOf(refused, MemoryRefused)
+    assert.match(refused.message, /dream_\d+ (?:did )?was deleted by retention/)
+    assert.strictEqual(await acceptedCount(fleet), before)
     await fleet.close()
   })
 

@@ -3,10 +3,13 @@
 // heard, only the assistant knows.
 // O1  An order about what is not there is refused before anything is written, so that its id is still free when it is there.
 // O2  So is a correction of a fact that holds no more: it would be heard, and do nothing.
+// O3  So is taking back a dream of which a policy has deleted what stood before it, or the dream itself.
 
 import { Ledger } from "@reverie/ledger"
 import { flawOfCorrected, isEntityProfile, isFact, profileNamed } from "@reverie/memory"
 import type { Envelope, Event, RecordKind } from "@reverie/protocol"
+import { entryHistory, readNight } from "@reverie/runtime"
+import * as Effect from "effect/Effect"
 import { MemoryRefused, MemoryUnknown } from "../errors.ts"
 import type { Core } from "../fleet/entry-source.ts"
 import { memoryIn } from "../fleet/memories.ts"
@@ -68,13 +71,24 @@ const correctedIn = async (core: Core, id: string, event: Event): Promise<Memory
   return message === undefined ? undefined : new MemoryRefused({ assistant: id, memory: event.fact, message })
 }
 
+const undoneIn = async ({ address, run }: Core, id: string, event: Event): Promise<MemoryRefused | undefined> => {
+  if (event.type !== "undoDream") return undefined
+  const { dream } = event
+  const night = await run(Effect.flatMap(entryHistory(address(id)), (history) => readNight(history, dream)))
+  if (night?.isDeleted === false) return undefined
+  const gone = night === undefined ? `what ${dream} did` : `what stood before ${dream}`
+  const message = `${gone} was deleted by retention, so that it can not be taken back; retire or correct what is wrong of it`
+  return new MemoryRefused({ assistant: id, memory: dream, message })
+}
+
 /** What is wrong with an order about a memory; undefined when nothing is, and of every other event. */
 export const flawOfMemoryOrder = async (
   core: Core,
   { event, to: { assistant } }: Pick<Envelope, "event" | "to">
 ): Promise<MemoryRefused | MemoryUnknown | undefined> => {
   const missing = await missingIn(core, assistant, event)
-  if (missing === undefined) return await correctedIn(core, assistant, event)
+  if (missing === undefined)
+    return (await correctedIn(core, assistant, event)) ?? (await undoneIn(core, assistant, event))
   if ((await core.inspect(assistant)) === undefined) return undefined
   const message = `there is no ${missing} in the memory of ${assistant}; list what is there for its id`
   return new MemoryUnknown({ assistant, memory: missing, message })
