@@ -58,7 +58,7 @@ export {
   recordingModel
 } from "./fixtures.ts"
 export type { CaseChanges, SavedCase, TickCase } from "../forking/tick-case.ts"
-export { openModel, type OpenModel } from "../models/open-model.ts"
+export { openEmbedder, type OpenEmbedder, openModel, type OpenModel } from "../models/open-model.ts"
 export {
   type CalledTool,
   type CaseReport,
