@@ -9,7 +9,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Layer from "effect/Layer"
 import * as References from "effect/References"
-import { defineAssistant, defineFleet, EnvelopeInvalid, Fleet, type FleetOptions, type PromiseModel } from "reverie"
+import { defined } from "@reverie/protocol"
+import { defineAssistant, defineFleet, EnvelopeInvalid, Fleet, type PromiseModel, type ServerEmbedder } from "reverie"
+import { openEmbedder } from "reverie/testing"
 import { CommandFailed } from "../failure.ts"
 import type { Life, Question, Turn } from "./suites.ts"
 
@@ -28,7 +30,7 @@ const CHAT_WINDOW_TOKENS = 32_000
 export interface LifeOptions {
   /** Asked by the dream; the offline model when not said. */
   readonly model?: string
-  readonly embedder?: FleetOptions["embedder"]
+  readonly embedder?: ServerEmbedder
   /** How many memories a question is shown. */
   readonly top: number
 }
@@ -42,6 +44,8 @@ export interface Found {
   readonly memories: ReadonlyArray<string>
   /** From 0 to 1: how sure the memory is that it holds the answer. */
   readonly certainty: number
+  /** Why it was searched otherwise than asked for, where it was. */
+  readonly degraded?: string
 }
 
 export interface LivedThrough {
@@ -143,10 +147,25 @@ const findAll = async (fleet: Fleet, life: Life, top: number): Promise<ReadonlyA
       memories: all.hits.map(({ entry: { at, kind, speaker, text: said } }) =>
         turnLine({ atMillis: at, from: speaker ?? kind, text: said })
       ),
-      certainty: messages.certainty ?? 0
+      certainty: messages.certainty ?? 0,
+      ...defined({ degraded: messages.degraded ?? all.degraded })
     })
   }
   return found
+}
+
+/** Asked first: without an answer every figure would be one of a search by words. */
+export const assertEmbeds = async (embedder: ServerEmbedder): Promise<void> => {
+  const { close, embed } = await openEmbedder(embedder)
+  try {
+    await embed(["Which colour has the boat?"])
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error)
+    const message = `the embedder ${embedder.model} at ${embedder.baseURL} gives no vector: ${said}`
+    throw new CommandFailed("model-unavailable", message, { hint: "check --embedder, and that its server is up" })
+  } finally {
+    await close()
+  }
 }
 
 /** Lives through a conversation in a directory that is gone afterwards. */

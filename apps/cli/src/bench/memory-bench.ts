@@ -5,7 +5,8 @@
 //     share of questions of which any session with the answer is among the first k sessions found.
 // B3  All three ways answer the same questions, asked and judged in the same words.
 // B4  What a question costs is said in tokens beside each figure.
-// B5  A model that does not answer is found out before anything is lived through; what fails later is counted, and loses nothing.
+// B5  A model, or an embedder, that does not answer is found out before anything is lived through; what fails later is counted, and
+//     loses nothing.
 
 import * as Effect from "effect/Effect"
 import { Tokens } from "@reverie/model"
@@ -13,7 +14,7 @@ import { defined } from "@reverie/protocol"
 import { gptTokenizerLayer } from "@reverie/tokens"
 import { openModel, type OpenModel } from "reverie/testing"
 import { answer, type Answered } from "./answers.ts"
-import { type Found, liveThrough, type LifeOptions, turnLine } from "./lives.ts"
+import { assertEmbeds, type Found, liveThrough, type LifeOptions, turnLine } from "./lives.ts"
 import { plainSearch } from "./plain-search.ts"
 import type { Life, Question, Suite } from "./suites.ts"
 
@@ -83,6 +84,8 @@ export interface MemoryReport {
   readonly top: number
   readonly facts: number
   readonly retrieval: Readonly<Record<"plain" | "before" | "after", Retrievals>>
+  /** How many searches of the embedder's went without it, at least in part, and why the first of them. */
+  readonly degraded?: { readonly searches: number; readonly why: string }
   /** In how many pairs of an answered and an unanswered question the memory is the less sure of the latter. */
   readonly unansweredTold?: number
   /** Of what a question is shown, in the mean. */
@@ -215,6 +218,8 @@ interface Looked {
   readonly after: ReadonlyArray<Ranked>
   readonly plain: ReadonlyArray<Ranked>
   readonly found: ReadonlyArray<Found>
+  /** Why a search went without the embedder, of each that did. */
+  readonly degraded: ReadonlyArray<string>
   readonly facts: number
 }
 
@@ -240,6 +245,7 @@ const lookedAt = async (life: Life, count: Count, { embedder, model, top }: Memo
     before: rankedOf(lived.before),
     after: rankedOf(lived.after),
     found: lived.after,
+    degraded: [...lived.before, ...lived.after].flatMap(({ degraded }) => degraded ?? []),
     facts: lived.facts
   }
 }
@@ -305,6 +311,8 @@ const reportOf = (
   const shown = all((each) => each.shown)
   const tokensOf = (way: Way): number => mean(shown.map(({ tokens }) => tokens[way]))
   const plain = retrievalsOf(all((each) => each.plain))
+  const degraded = all((each) => each.degraded)
+  const [why] = degraded
   return {
     suite,
     seed,
@@ -320,7 +328,10 @@ const reportOf = (
       before: retrievalsOf(all(({ before }) => before)),
       after: retrievalsOf(all(({ after }) => after))
     },
-    ...defined({ unansweredTold: toldApart(all(({ found }) => found)) }),
+    ...defined({
+      unansweredTold: toldApart(all(({ found }) => found)),
+      degraded: why === undefined ? undefined : { searches: degraded.length, why }
+    }),
     tokens: { memory: tokensOf("memory"), plain: tokensOf("plain"), whole: tokensOf("whole") }
   }
 }
@@ -344,6 +355,7 @@ const closeMinds = async ({ judge, model }: Minds): Promise<void> => {
 /** Lives through every conversation, asks every question, and with a model has each answered in three ways. */
 export const memoryBench = async (all: ReadonlyArray<Life>, options: MemoryBenchOptions): Promise<MemoryReport> => {
   const { judge = options.model, limit, model, progress, seed } = options
+  if (options.embedder !== undefined) await assertEmbeds(options.embedder)
   const minds = model === undefined || judge === undefined ? undefined : await openMinds(model, judge)
   try {
     const started = process.cpuUsage()

@@ -1,6 +1,6 @@
 // Bench: how good the memory is, measured by anybody on public files.
 // Owns the command, its options and the table. Leaves measuring to bench/.
-// B1  Without a model nothing is asked of any server; with one, its answers are judged, and the way to them is said.
+// B1  Without a model and an embedder nothing is asked of any server; with a model, its answers are judged, and the way to them is said.
 
 import { InvalidArgumentError, type Command } from "commander"
 import { resolve } from "node:path"
@@ -72,6 +72,11 @@ const tableOf = (report: MemoryReport): ReadonlyArray<string> => {
     "",
     `shown for a question, in tokens: ${rounded(tokens.memory)} of ${report.top} memories, ` +
       `${rounded(tokens.plain)} of plain search, ${rounded(tokens.whole)} of the whole conversation`,
+    ...(report.degraded === undefined
+      ? []
+      : [
+          `${report.degraded.searches} of ${2 * report.questions} searches of the memory went by words: ${report.degraded.why}`
+        ]),
     ...(report.unansweredTold === undefined
       ? []
       : [`unanswered questions told by certainty: ${figure(report.unansweredTold)} of pairs`]),
