@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { composed, replacedAt, spansOf } from "../src/forgetting/composed.ts"
+import { composed, replacedAt, spansOf } from "../src/forgetting/texts/composed.ts"
 import { soughtChars, soughtText } from "../src/forgetting/forgetting.ts"
 import { isName, lowered } from "../src/forgetting/hushing.ts"
-import { sentences, sentencesOf } from "../src/forgetting/sentences.ts"
+import { sentences, sentencesOf } from "../src/forgetting/texts/sentences.ts"
 
 const forms = ["NFC", "NFD"] as const
 

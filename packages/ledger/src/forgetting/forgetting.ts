@@ -23,7 +23,7 @@ import type { BundlePlace } from "../bundles.ts"
 import type { BundleRefused } from "../errors.ts"
 import { blockOfAnswer } from "../packing.ts"
 import { nobodyAt, refused, whoOf } from "../present.ts"
-import { folded, foldedBytes, replacedAt, spansOf, unescaped } from "./composed.ts"
+import { folded, foldedBytes, replacedAt, spansOf, unescaped } from "./texts/composed.ts"
 import { withoutEmptied } from "./emptied.ts"
 import { withFactsLeft } from "./memories/facts-left.ts"
 import { saying, textsOfOrder } from "./hushing.ts"
@@ -36,7 +36,7 @@ import {
   ROOT,
   SAID,
   withoutContainers
-} from "./row-words.ts"
+} from "./texts/row-words.ts"
 
 const GROWING = [...LANES.map((lane) => `envelope ${lane}`), "entry", "dead-letter"]
 

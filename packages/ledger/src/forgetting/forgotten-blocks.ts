@@ -9,7 +9,7 @@ import type { Bundle, BundlePart } from "../bundle-part.ts"
 import { blockOfAnswer } from "../packing.ts"
 import { lowered } from "./hushing.ts"
 import { blocksSaying, type Sought } from "./forgetting.ts"
-import { blank, blankSentences, sentences, sentencesOf } from "./sentences.ts"
+import { blank, blankSentences, sentences, sentencesOf } from "./texts/sentences.ts"
 
 /** Makes a block again, which is one with its versions and snapshot. Undefined where it can not be done, or something sought is left. */
 export type BlockRemaking = (

@@ -43,7 +43,7 @@ import { withoutCalls } from "./memories/dreamt.ts"
 import { withoutObservations, withoutSayings, withoutSources } from "./memories/forgotten-memories.ts"
 import { namesGone, ordersAbout } from "./forgotten-orders.ts"
 import { othersWords } from "./memories/others-words.ts"
-import { sentences, sentencesOf } from "./sentences.ts"
+import { sentences, sentencesOf } from "./texts/sentences.ts"
 import { SourcesLeft } from "./memories/sources-left.ts"
 
 type Entry = PartOf<"entry">["entry"] & { readonly records?: ReadonlyArray<RecordChange> }

@@ -6,7 +6,7 @@
 import { FORGOTTEN, isJsonObject, type Json } from "@reverie/protocol"
 import { isOfChart } from "../archive.ts"
 import type { BundlePart, PartOf } from "../bundle-part.ts"
-import { composed } from "./composed.ts"
+import { composed } from "./texts/composed.ts"
 
 type Fields = { readonly [key: string]: Json }
 

@@ -10,7 +10,7 @@ import { defined, isJsonObject, type Json } from "@reverie/protocol"
 import type { BundlePart } from "../../bundle-part.ts"
 import { changed, isName, listOf, textOf } from "../hushing.ts"
 import type { Sought } from "../forgetting.ts"
-import { sentencesOf } from "../sentences.ts"
+import { sentencesOf } from "../texts/sentences.ts"
 
 type Fields = { readonly [key: string]: Json }
 

@@ -8,7 +8,7 @@ import { isJsonObject, type Json, senderName } from "@reverie/protocol"
 import type { BundlePart, PartOf } from "../../bundle-part.ts"
 import { withoutObservations } from "./forgotten-memories.ts"
 import { isName, listOf, recordsIn, textOf, textsOf, textsOfOrder } from "../hushing.ts"
-import { sentencesOf } from "../sentences.ts"
+import { sentencesOf } from "../texts/sentences.ts"
 
 /** What goes of a life. */
 interface Going {

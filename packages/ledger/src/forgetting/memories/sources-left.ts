@@ -8,7 +8,7 @@
 
 import { defined, FORGOTTEN, isJsonObject, type Json, type RecordChange, sendingAssistant } from "@reverie/protocol"
 import { listOf, lowered, textsOf } from "../hushing.ts"
-import { sentencesOf } from "../sentences.ts"
+import { sentencesOf } from "../texts/sentences.ts"
 import { batchesIn, type Told } from "./dreamt.ts"
 
 type Fields = { readonly [key: string]: Json }

@@ -7,7 +7,7 @@
 // R3  A bare word is a name or an id. What of it is a word of Reverie, the name of an assistant or of a tool is no text of anyone.
 
 import { isJsonObject, type Json, recordKinds } from "@reverie/protocol"
-import { isOfChart } from "../archive.ts"
+import { isOfChart } from "../../archive.ts"
 
 export type Fields = { readonly [name: string]: Json }
 

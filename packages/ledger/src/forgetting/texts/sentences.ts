@@ -1,8 +1,8 @@
 // Sentences: what was said, to be found where it was repeated.
 // Owns where a sentence begins and ends, and how it is taken out of a text. Leaves which sentences to forgotten-ticks.ts.
 
-import { lowered } from "./hushing.ts"
-import type { Sought } from "./forgetting.ts"
+import { lowered } from "../hushing.ts"
+import type { Sought } from "../forgetting.ts"
 
 /** A shorter sentence is said by many, of many things. */
 const MIN_SENTENCE_CHARS = 12
