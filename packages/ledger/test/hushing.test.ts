@@ -2,23 +2,58 @@ import { assert, test } from "@effect/vitest"
 import { type Bundle, withoutTicks } from "@reverie/ledger"
 import { hushedEntry } from "../src/forgetting/hushing.ts"
 
-test("U1 of an entry stay numbers, references and names of kinds; under no name does a word stay further inside", () => {
+test("U1 U2 of an entry stay numbers, references and names of kinds; under no name does a word stay further inside", () => {
   const word = "kestrel"
   const told = { name: word, id: word, type: word, model: word, list: [{ kind: word, text: word }] }
   const entry = {
     no: 7,
     event: { type: "xstate.done.actor.tool.0", actorId: "tool.0" },
-    messages: [{ role: "assistant", content: word, at: 1, calls: [{ id: "2.1.0", tool: "look", arguments: told }] }],
+    messages: [
+      {
+        role: "assistant",
+        content: word,
+        rejected: word,
+        at: 1,
+        calls: [{ id: "2.1.0", tool: "look", arguments: told }]
+      }
+    ],
     step: { id: "5/tool.0", kind: "tool", name: "look", ok: true, detail: { model: "small", asked: told } },
-    hooks: [{ point: "before", before: told }],
-    emitted: [{ type: "shown", what: told }],
+    hooks: [{ point: "before", did: "refused", call: "2.1.9", before: told }],
+    emitted: [
+      { type: "shown", what: told },
+      { type: "approval-asked", approval: "apr_1", tool: "pay", call: "2.1.1", withinMs: 5 }
+    ],
     sends: [{ id: "s-1", from: "desk", event: { type: "message", text: word, more: told } }],
-    tickEnd: { outcome: "answered", envelope: "e-1", reply: word }
+    tickEnd: {
+      outcome: "answered",
+      envelope: "e-1",
+      reply: word,
+      output: told,
+      misfit: word,
+      refusal: word,
+      parts: [told]
+    }
   }
   const left = hushedEntry(entry)
   assert.notInclude(JSON.stringify(left), word)
   assert.deepInclude(left as object, { no: 7, event: entry.event })
-  for (const kept of ["2.1.0", "look", "5/tool.0", "small", "before", "shown", "s-1", "desk", "answered", "e-1"]) {
+  for (const kept of [
+    "2.1.0",
+    "look",
+    "refused",
+    "2.1.9",
+    "apr_1",
+    "pay",
+    "2.1.1",
+    "5/tool.0",
+    "small",
+    "before",
+    "shown",
+    "s-1",
+    "desk",
+    "answered",
+    "e-1"
+  ]) {
     assert.include(JSON.stringify(left), `"${kept}"`)
   }
 })

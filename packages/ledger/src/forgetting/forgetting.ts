@@ -26,7 +26,7 @@ import { nobodyAt, refused, whoOf } from "../present.ts"
 import { folded, foldedBytes, replacedAt, spansOf, unescaped } from "./texts/composed.ts"
 import { withoutEmptied } from "./emptied.ts"
 import { withFactsLeft } from "./memories/facts-left.ts"
-import { saying, textsOfOrder } from "./hushing.ts"
+import { reasonsOf, saying, textsOfOrder } from "./hushing.ts"
 import {
   type Fields,
   hasGivenNames,
@@ -324,23 +324,15 @@ const partWithout =
     }
   }
 
-/** What an event says: an order, or why a call of a model has failed. */
-const toldIn = (event: Json | undefined): Fields => {
-  if (!isJsonObject(event)) return {}
-  const { error } = event
-  return isJsonObject(error) && error["reason"] !== undefined ? { ...event, reason: error["reason"] } : event
-}
-
 /** The texts of orders that hold it, as they stand and as a snapshot keeps them: both go whole, so that a replay stands where it stood. */
 const ordersWith = (eraser: Eraser, parts: ReadonlyArray<BundlePart>): ReadonlySet<string> =>
   new Set(
     parts.flatMap((part) => {
       const told = part.kind === "entry" ? part.entry : part.kind === "envelope" ? part.body : undefined
       const event = isJsonObject(told as Json) ? (told as Fields)["event"] : undefined
-      return Object.entries(toldIn(event)).flatMap(([name, each]) => {
-        const alone = { [name]: each }
-        return typeof each === "string" && eraser.isInAny({ event: alone }) ? textsOfOrder(alone) : []
-      })
+      const reasons = reasonsOf(event).map((reason) => ({ reason }))
+      const each = isJsonObject(event) ? Object.entries(event).map(([name, value]) => ({ [name]: value })) : []
+      return [...each, ...reasons].flatMap((alone) => (eraser.isInAny({ event: alone }) ? textsOfOrder(alone) : []))
     })
   )
 

@@ -92,6 +92,7 @@ const nothing = (): undefined => undefined
 export const hushedMessage = (message: Json): Json =>
   changed(message, {
     content: hushed,
+    rejected: hushed,
     parts: nothing,
     note: nothing,
     reasoning: nothing,
@@ -128,7 +129,8 @@ export const hushedEntry = (entry: Json): Json =>
     hooks: eachOf(hushedExcept("point", "hook", "name", "id", "kind", "type", "did", "of", "tool", ...OWN)),
     emitted: eachOf(hushedEmitted),
     sends: eachOf(hushedMail),
-    tickEnd: (end) => changed(end, { reply: hushed })
+    tickEnd: (end) =>
+      changed(end, { reply: hushed, output: nothing, misfit: nothing, refusal: nothing, parts: nothing })
   })
 
 /** Under these names of people stand. */
@@ -157,9 +159,21 @@ export const nameless = (value: Json, person: string, isNamed = false): Json => 
 /** What a reminder, an assignment or a question to a team says: work leans on it, so it stays, and says nothing. */
 const SAYING = new Set(["text", "note", "content", "question", "task", "answer", "title", "reason", "haltReason"])
 
+/** Under this stands why a call was refused, in an event and in a snapshot. */
+const REFUSED = "refused"
+
+/** Why a call of a model has failed, and why calls of tools were refused. */
+export const reasonsOf = (event: Json | undefined): ReadonlyArray<string> => {
+  if (!isJsonObject(event)) return []
+  const { error, output } = event
+  const refused = isJsonObject(output) ? listOf(output["calls"]).map((call) => isJsonObject(call) && call[REFUSED]) : []
+  return [isJsonObject(error) && error["reason"], ...refused].filter((each) => typeof each === "string")
+}
+
 /** Texts of work that says nothing any more: all of them, or these. */
 export const saying = (value: Json, texts?: ReadonlySet<string>, name = ""): Json => {
-  if (typeof value === "string") return SAYING.has(name) && texts?.has(value) !== false ? hushed(value) : value
+  const isSaying = SAYING.has(name) || (texts !== undefined && name === REFUSED)
+  if (typeof value === "string") return isSaying && texts?.has(value) !== false ? hushed(value) : value
   if (Array.isArray(value)) return (value as ReadonlyArray<Json>).map((each) => saying(each, texts, name))
   if (!isJsonObject(value)) return value
   return Object.fromEntries(Object.entries(value).map(([inner, each]) => [inner, saying(each, texts, inner)]))
