@@ -240,7 +240,7 @@ class Going {
 }
 
 const cleaned = (going: Going, change: RecordChange): Json | null => {
-  const { key, kind } = change
+  const { kind } = change
   const value = withoutCalls(change, going.ids)
   // What a replay goes on from holds names, and is made again in time.
   if (going.records.has(nameOf(change)) || kind === "checkpoint") return null
