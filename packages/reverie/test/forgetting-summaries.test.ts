@@ -59,7 +59,7 @@ const attic = "My sable number 1 is in the attic."
 const herrings = (first: number): ReadonlyArray<string> =>
   Array.from({ length: 6 }, (_, index) => `Herring item ${first + index} is fine. ${"The tide was fair. ".repeat(12)}`)
 
-const fold = async (fleet: Fleet): Promise<void> => {
+const compact = async (fleet: Fleet): Promise<void> => {
   await fleet.compactions.run("desk")
   await fleet.idle()
 }
@@ -90,7 +90,7 @@ describe("forgetting what a summary says in other words", () => {
       await using fleet = await open(data, {})
       await hear(fleet, "eve", attic)
       await hear(fleet, "bob", ...herrings(0))
-      await fold(fleet)
+      await compact(fleet)
       assert.lengthOf(await fleet.compactions.list("desk"), 1)
       await assertGone(fleet, data, what, EVE)
     })
@@ -100,7 +100,7 @@ describe("forgetting what a summary says in other words", () => {
       await using fleet = await open(data, { summary: LONG })
       await hear(fleet, "eve", attic)
       await hear(fleet, "bob", ...herrings(0))
-      await fold(fleet)
+      await compact(fleet)
       assert.isEmpty(await fleet.compactions.list("desk"))
       await assertGone(fleet, data, what, EVE)
     })
@@ -110,9 +110,9 @@ describe("forgetting what a summary says in other words", () => {
       await using fleet = await open(data, {})
       await hear(fleet, "eve", attic)
       await hear(fleet, "bob", ...herrings(0))
-      await fold(fleet)
+      await compact(fleet)
       await hear(fleet, "bob", ...herrings(6))
-      await fold(fleet)
+      await compact(fleet)
       assert.lengthOf(await fleet.compactions.list("desk"), 2)
       await assertGone(fleet, data, what, EVE)
     })
@@ -122,7 +122,7 @@ describe("forgetting what a summary says in other words", () => {
       await using fleet = await open(data, { notes: true })
       await hear(fleet, "eve", attic)
       await hear(fleet, "bob", ...herrings(0))
-      await fold(fleet)
+      await compact(fleet)
       await assertGone(fleet, data, what, EVE, NOTED)
     })
   }
@@ -131,7 +131,7 @@ describe("forgetting what a summary says in other words", () => {
     const data = aDirectory()
     await using fleet = await open(data, { notes: true })
     await hear(fleet, "bob", ...herrings(0))
-    await fold(fleet)
+    await compact(fleet)
     await hear(fleet, "eve", attic)
     await fleet.forget({ person: "eve" })
     assert.isTrue(isOnDisk(data, "Bob is a merchant of fish"))
@@ -145,7 +145,7 @@ describe("forgetting what a summary says in other words", () => {
     await using fleet = await open(data, { awayFrom: 2 })
     await hear(fleet, "eve", attic)
     await hear(fleet, "bob", ...herrings(0))
-    await fold(fleet)
+    await compact(fleet)
     assert.isEmpty(await fleet.compactions.list("desk"))
     assert.isTrue(isOnDisk(data, EVE))
     await fleet.forget({ person: "eve" })

@@ -23,7 +23,7 @@ import type { BundlePlace } from "../bundles.ts"
 import type { BundleRefused } from "../errors.ts"
 import { blockOfAnswer } from "../packing.ts"
 import { nobodyAt, refused, whoOf } from "../present.ts"
-import { folded, foldedBytes, replacedAt, spansOf, unescaped } from "./texts/composed.ts"
+import { evened, evenedBytes, replacedAt, spansOf, unescaped } from "./texts/composed.ts"
 import { withoutEmptied } from "./emptied.ts"
 import { withFactsLeft } from "./memories/facts-left.ts"
 import { reasonsOf, saying, textsOfOrder } from "./hushing.ts"
@@ -117,18 +117,18 @@ export interface Sought {
  * two texts is made of them again.
  */
 export const soughtText = (text: string): Sought => {
-  const all = folded(text).trim()
-  const inBytes = foldedBytes(text).trim()
+  const all = evened(text).trim()
+  const inBytes = evenedBytes(text).trim()
   return {
-    isIn: (where) => all !== "" && folded(where).includes(all),
-    isInBytes: (bytes) => all !== "" && [all, inBytes].some((each) => foldedBytes(bytes).includes(each)),
+    isIn: (where) => all !== "" && evened(where).includes(all),
+    isInBytes: (bytes) => all !== "" && [all, inBytes].some((each) => evenedBytes(bytes).includes(each)),
     cut: (where) => replacedAt(where, spansOf(all, where), "\u2026"),
     isInName: (name, others) => spansOf(all, name).some(([from, to]) => /[\p{L}\p{N}]/u.test(others.slice(from, to)))
   }
 }
 
 /** How much of a text is sought. */
-export const soughtChars = (text: string): number => folded(text).trim().length
+export const soughtChars = (text: string): number => evened(text).trim().length
 
 /** One who takes out of lives what is sought. */
 class Eraser {

@@ -33,7 +33,16 @@ import {
   textsOfOrder
 } from "./hushing.ts"
 import { causeOf, type Letter, lettersOf, ticksOf, withoutLetters } from "./handed-on.ts"
-import { afterTicks, isMeant, isOfItself, isOfLetter, isReminder, notesIn, type Ticks } from "./meant-ticks.ts"
+import {
+  afterTicks,
+  isMeant,
+  isOfItself,
+  isOfLetter,
+  isOfTime,
+  isReminder,
+  notesIn,
+  type Ticks
+} from "./meant-ticks.ts"
 import { withoutEmptied } from "./emptied.ts"
 import { ForgottenSummaries } from "./forgotten-summaries.ts"
 import { withFactsLeft } from "./memories/facts-left.ts"
@@ -111,7 +120,8 @@ class Going {
     this.ticks = ticksOf(meant, entries)
     for (const part of parts) this.#mail(part, what)
     const after = afterTicks(entries, this.envelopes)
-    const isOfTick = (entry: Entry) => this.ticks.has(entry.tick) && !after.has(entry.no) && !isOfItself(entry, what)
+    const isAfter = (entry: Entry) => after.has(entry.no) && !isOfTime(entry, what)
+    const isOfTick = (entry: Entry) => this.ticks.has(entry.tick) && !isAfter(entry) && !isOfItself(entry, what)
     for (const entry of entries) if (isOfTick(entry) || isOfLetter(entry, what)) this.#take(entry)
     this.sent = lettersOf(head, parts, this)
     this.blocks = blocksOf(parts, this.person)

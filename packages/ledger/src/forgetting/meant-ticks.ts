@@ -28,6 +28,14 @@ export const isOfLetter = (entry: Entry, { letters }: Ticks): boolean => letters
 export const isMeant = (entry: Entry, what: Ticks): boolean =>
   entry.messages.length > 0 && (isNamed(entry, what) || (isOfLetter(entry, what) && causeOf(entry)?.lane === "mail"))
 
+/** Whether all that came at the time of an entry is meant: orders too. */
+export const isOfTime = ({ at }: Entry, { messages, person, since, until }: Ticks): boolean =>
+  messages === undefined &&
+  person === undefined &&
+  (since !== undefined || until !== undefined) &&
+  at >= (since ?? -Infinity) &&
+  at <= (until ?? Infinity)
+
 const isNamed = ({ messages, no, at }: Entry, { messages: places, person, since, until }: Ticks): boolean => {
   if (places === undefined && person === undefined && since === undefined && until === undefined) return false
   if (since !== undefined && at < since) return false

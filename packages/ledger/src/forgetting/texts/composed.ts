@@ -14,18 +14,18 @@ export const composed = (text: string): string => text.normalize("NFC")
 const BLANKS = /[\t-\r\u0085\u2028\u2029\p{Zs}]+/gu
 const HIDDEN =
   /[[\p{Cc}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\ufdd0-\ufdef\ufffe\uffff]--[\t-\r\u0085\u2028\u2029]]+/gv
-/** Nothing of it is composed, hidden or folded but the case of its letters. */
+/** Nothing of it is composed or hidden, and nothing evened but the case of its letters. */
 const PLAIN = /^(?: ?[!-~])* ?$/
 
 /** As large letters are written small: a letter that is two of them in capitals is both. */
 const cased = (text: string): string => text.toUpperCase().toLowerCase().replaceAll("\u03c2", "\u03c3")
 
 /** A text of which the case of letters, blanks, what is hidden, and whether it is composed, count for nothing. */
-export const folded = (text: string): string =>
+export const evened = (text: string): string =>
   PLAIN.test(text) ? text.toLowerCase() : cased(composed(text.replace(HIDDEN, ""))).replace(BLANKS, " ")
 
 /** The same, with what is hidden: of bytes that are no text it stands between texts. */
-export const foldedBytes = (text: string): string => cased(composed(text)).replace(BLANKS, " ")
+export const evenedBytes = (text: string): string => cased(composed(text)).replace(BLANKS, " ")
 
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" }
 
@@ -53,7 +53,7 @@ const seenIn = (text: string): { readonly seen: string; readonly at: (place: num
   return { seen, at: (place) => stood[place] ?? text.length }
 }
 
-/** Of each sign of the folded text: where what it is made of begins and ends. */
+/** Of each sign of the evened text: where what it is made of begins and ends. */
 const placesIn = (text: string): ReadonlyArray<Span> => {
   const { at, seen } = seenIn(text)
   const places: Array<Span> = []
@@ -73,9 +73,9 @@ const placesIn = (text: string): ReadonlyArray<Span> => {
   return places
 }
 
-/** Where a folded text is found in another one. */
+/** Where an evened text is found in another one. */
 export const spansOf = (sought: string, text: string): ReadonlyArray<Span> => {
-  const made = folded(text)
+  const made = evened(text)
   const found: Array<Span> = []
   if (sought === "") return found
   for (let at = made.indexOf(sought); at >= 0; at = made.indexOf(sought, at + sought.length))

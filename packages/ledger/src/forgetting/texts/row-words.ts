@@ -3,7 +3,7 @@
 // forgetting.ts.
 // R1  Under a member of a closed list, in a snapshot and in an id that Reverie made, no text of anyone stands: no forgetting changes it.
 // R2  The name of a member is a word of Reverie, but where people, models and tools name members themselves.
-//     What the statechart tells is of the first kind, whoever else tells something beside it.
+//     What the statechart tells is of the first kind, no matter who tells something beside it.
 // R3  A bare word is a name or an id. What of it is a word of Reverie, the name of an assistant or of a tool is no text of anyone.
 
 import { isJsonObject, type Json, recordKinds } from "@reverie/protocol"
