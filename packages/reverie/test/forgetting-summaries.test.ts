@@ -1,7 +1,6 @@
 // Summaries in words that no one has said, and what an extraction wrote down before them: both go with what they are made of.
 
 import { assert, describe, it } from "@effect/vitest"
-import { ModelUnavailable } from "@reverie/model"
 import type { Line } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import type { Fleet, Forgettable } from "../src/index.ts"
@@ -16,20 +15,18 @@ const LONG = `${EVE}. ${"The herring is fine. ".repeat(60)}`
 interface Saying {
   readonly summary?: string
   readonly notes?: boolean
-  /** From this call of a summary on its model is away. */
-  readonly awayFrom?: number
 }
 
-const open = (data: string, { awayFrom = Infinity, notes = false, summary = `${EVE}; bob sells herring.` }: Saying) => {
-  let [noted, summed] = [0, 0]
+const open = (data: string, { notes = false, summary = `${EVE}; bob sells herring.` }: Saying) => {
+  let noted = 0
   return openFleet({
     data,
     says: ({ messages, tools }) => {
       const text = messages.map(({ content }) => content).join("\n")
       if (tools.length === 0)
-        return ++summed >= awayFrom
-          ? Effect.fail(new ModelUnavailable({ provider: "scripted", kind: "network", message: "connection refused" }))
-          : Effect.succeed({ text: text.includes("attic") || text.includes(EVE) ? summary : "Bob sells herring." })
+        return Effect.succeed({
+          text: text.includes("attic") || text.includes(EVE) ? summary : "Bob sells herring."
+        })
       if (!text.includes("is about to be compacted")) return Effect.succeed({ text: "Noted." })
       if (!notes || ++noted % 2 === 0) return Effect.succeed(NOOP)
       const content = text.includes("attic") ? NOTED : "Bob is a merchant of fish"
@@ -38,15 +35,7 @@ const open = (data: string, { awayFrom = Infinity, notes = false, summary = `${E
     assistant: {
       memory: { recall: "off" },
       sleep: { enabled: false },
-      compaction: {
-        compactPreserveWindow: 4,
-        preCompactExtractionEnabled: notes,
-        strategy: {
-          type: "recursive-summarization",
-          chunkTokens: 64_000,
-          chunkMessages: awayFrom === Infinity ? 100 : 4
-        }
-      }
+      compaction: { compactPreserveWindow: 4, preCompactExtractionEnabled: notes }
     }
   })
 }
@@ -137,19 +126,6 @@ describe("forgetting what a summary says in other words", () => {
     assert.isTrue(isOnDisk(data, "Bob is a merchant of fish"))
     assert.isTrue(isOnDisk(data, "Bob sells herring."))
     assert.strictEqual((await fleet.compactions.list("desk"))[0]?.summary, "Bob sells herring.")
-    assert.isTrue((await fleet.replay.verify("desk")).equal)
-  })
-
-  it("S2 the draft of one that is under way goes", async () => {
-    const data = aDirectory()
-    await using fleet = await open(data, { awayFrom: 2 })
-    await hear(fleet, "eve", attic)
-    await hear(fleet, "bob", ...herrings(0))
-    await compact(fleet)
-    assert.isEmpty(await fleet.compactions.list("desk"))
-    assert.isTrue(isOnDisk(data, EVE))
-    await fleet.forget({ person: "eve" })
-    assert.deepStrictEqual(filesWith(data, EVE), [])
     assert.isTrue((await fleet.replay.verify("desk")).equal)
   })
 })
