@@ -1,8 +1,11 @@
 // Summaries in words that no one has said, and what an extraction wrote down before them: both go with what they are made of.
 
 import { assert, describe, it } from "@effect/vitest"
+import { ModelUnavailable } from "@reverie/model"
 import type { Line } from "@reverie/testkit"
+import { defined } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
+import { setImmediate } from "node:timers/promises"
 import type { Fleet, Forgettable } from "../src/index.ts"
 import { aDirectory, filesWith, openFleet } from "./rig.ts"
 
@@ -15,14 +18,22 @@ const LONG = `${EVE}. ${"The herring is fine. ".repeat(60)}`
 interface Saying {
   readonly summary?: string
   readonly notes?: boolean
+  /** At the second summary of a history the model is away, and calls this. */
+  readonly goesAway?: () => void
 }
 
-const open = (data: string, { notes = false, summary = `${EVE}; bob sells herring.` }: Saying) => {
-  let noted = 0
+const away = new ModelUnavailable({ provider: "scripted", kind: "network", message: "connection refused" })
+
+const open = (data: string, { goesAway, notes = false, summary = `${EVE}; bob sells herring.` }: Saying) => {
+  let [noted, summed] = [0, 0]
   return openFleet({
     data,
     says: ({ messages, tools }) => {
       const text = messages.map(({ content }) => content).join("\n")
+      if (tools.length === 0 && goesAway !== undefined && ++summed > 1) {
+        goesAway()
+        return Effect.fail(away)
+      }
       if (tools.length === 0)
         return Effect.succeed({
           text: text.includes("attic") || text.includes(EVE) ? summary : "Bob sells herring."
@@ -35,13 +46,27 @@ const open = (data: string, { notes = false, summary = `${EVE}; bob sells herrin
     assistant: {
       memory: { recall: "off" },
       sleep: { enabled: false },
-      compaction: { compactPreserveWindow: 4, preCompactExtractionEnabled: notes }
+      compaction: {
+        compactPreserveWindow: 4,
+        preCompactExtractionEnabled: notes,
+        ...defined({
+          strategy:
+            goesAway === undefined
+              ? undefined
+              : { type: "recursive-summarization" as const, chunkTokens: 64_000, chunkMessages: 4 }
+        })
+      }
     }
   })
 }
 
 const hear = async (fleet: Fleet, from: string, ...texts: ReadonlyArray<string>): Promise<void> => {
   for (const text of texts) await fleet.answer("desk", text, { from })
+}
+
+/** Resolves when its compaction waits for the model. */
+const waitsFor = async (fleet: Fleet): Promise<void> => {
+  while (!JSON.stringify(await fleet.inspect("desk")).includes('"compacting":"parked"')) await setImmediate()
 }
 
 const attic = "My sable number 1 is in the attic."
@@ -126,6 +151,21 @@ describe("forgetting what a summary says in other words", () => {
     assert.isTrue(isOnDisk(data, "Bob is a merchant of fish"))
     assert.isTrue(isOnDisk(data, "Bob sells herring."))
     assert.strictEqual((await fleet.compactions.list("desk"))[0]?.summary, "Bob sells herring.")
+    assert.isTrue((await fleet.replay.verify("desk")).equal)
+  })
+
+  it("S2 the draft of one that waits for its model goes", async () => {
+    const data = aDirectory()
+    const { promise, resolve } = Promise.withResolvers<undefined>()
+    await using fleet = await open(data, { goesAway: () => resolve(undefined) })
+    await hear(fleet, "eve", attic)
+    await hear(fleet, "bob", ...herrings(0))
+    await fleet.compactions.run("desk")
+    await promise
+    await waitsFor(fleet)
+    assert.isTrue(isOnDisk(data, EVE))
+    await fleet.forget({ person: "eve" })
+    assert.deepStrictEqual(filesWith(data, EVE), [])
     assert.isTrue((await fleet.replay.verify("desk")).equal)
   })
 })
