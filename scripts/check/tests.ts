@@ -7,7 +7,7 @@
 
 import { mkdir, readFile, rm } from "node:fs/promises"
 import { join } from "node:path"
-import { placeOf, serverNames } from "../../packages/testkit/src/servers/index.ts"
+import { hasPgvector, placeOf, serverNames } from "../../packages/testkit/src/servers/index.ts"
 import type { Results } from "../features/citations.ts"
 import { allOf, root, run, type Said } from "./program.ts"
 import type { Outcome, Step } from "./step.ts"
@@ -79,11 +79,13 @@ const isOf = ({ title }: Waiver, test: Assertion): boolean =>
  * What a group of tests can need, as its title says at the end, and what of that this machine does not have. That it is
  * missing is said, and judged, by the step `servers`.
  */
-const missingServers = (): ReadonlyArray<string> =>
-  serverNames.flatMap((server) => [
+const missingServers = async (): Promise<ReadonlyArray<string>> => [
+  ...serverNames.flatMap((server) => [
     ...(placeOf(server).origin === undefined ? [server] : []),
     ...(placeOf(server, { own: true }).origin === undefined ? [`own ${server}`] : [])
-  ])
+  ]),
+  ...((await hasPgvector()) ? [] : ["pgvector"])
+]
 
 /** How many tests ran, and what is wrong with those that did not. */
 export const totals = (report: Report, waived: ReadonlyArray<Waiver>, missing: ReadonlyArray<string> = []) => {
@@ -139,7 +141,7 @@ export const ranProject = (project: string): Promise<Run> => {
 const prove = async (project: string): Promise<Outcome> => {
   const { report, said } = await ranProject(project)
   const waived = waivers.filter((waiver) => waiver.project === project)
-  const { complaints, ran } = totals(report, waived, missingServers())
+  const { complaints, ran } = totals(report, waived, await missingServers())
   const output = [allOf(said), ...complaints].join("\n")
   return { ok: said.code === 0 && complaints.length === 0, count: ran, output }
 }

@@ -1,5 +1,6 @@
 export * from "./black-hole.ts"
 export * from "./errors.ts"
+export * from "./extension.ts"
 export * from "./held.ts"
 export * from "./place.ts"
 export * from "./postgres.ts"

@@ -2,10 +2,12 @@
 // because only a test run has vitest.
 // Owns starting before the first test and stopping after the last. Leaves the server to redis and postgres.
 // T1  Where the server is not there, its tests are skipped under a title that ends with `[redis]` or `[postgres]`, or
-//     with `[own redis]` where it must be one that may be killed. By that a check knows why, and the reason is said.
+//     with `[own redis]` where it must be one that may be killed, or with `[pgvector]` where the server lacks this extension.
+//     By that a check knows why, and the reason is said.
 // T2  Each file has a server of its own, or on a server of others a prefix or a database of its own.
 
 import { afterAll, beforeAll, describe } from "vitest"
+import { hasPgvector } from "./extension.ts"
 import { placeOf, type ServerName, type Wanted } from "./place.ts"
 import { type PostgresOptions, type PostgresServer, startPostgres } from "./postgres.ts"
 import { type RedisOptions, type RedisServer, startRedis } from "./redis.ts"
@@ -21,10 +23,20 @@ export interface Shared<S extends Server> {
 
 const START_MILLIS = 120_000
 
-const share = <S extends Server>(name: ServerName, wanted: Wanted = {}, start: () => Promise<S>): Shared<S> => {
+/** What tests need, as it stands at the end of their title; why it is not there, undefined where it is. */
+interface Need {
+  readonly name: string
+  readonly lack: string | undefined
+}
+
+const needOf = (name: ServerName, wanted: Wanted = {}): Need => {
   const place = placeOf(name, wanted)
-  const need = wanted.own === true ? `own ${name}` : name
-  const isThere = place.origin !== undefined
+  const lack = place.origin === undefined ? place.reason : undefined
+  return { name: wanted.own === true ? `own ${name}` : name, lack }
+}
+
+const share = <S extends Server>({ lack, name: need }: Need, start: () => Promise<S>): Shared<S> => {
+  const isThere = lack === undefined
   let running: S | undefined
   if (isThere) {
     beforeAll(async () => {
@@ -33,11 +45,12 @@ const share = <S extends Server>(name: ServerName, wanted: Wanted = {}, start: (
     afterAll(async () => {
       await running?.stop()
     }, START_MILLIS)
-  } else console.warn(`skipped without ${need}: ${place.reason}`)
+  } else console.warn(`skipped without ${need}: ${lack}`)
   return {
     isThere,
     server: () => {
-      if (running === undefined) throw new Error(`the shared ${name} runs only while tests run; ask for it in a test`)
+      if (running === undefined)
+        throw new Error(`the server of ${need} runs only while tests run; ask for it in a test`)
       return running
     },
     describe: (title, tests) =>
@@ -49,7 +62,13 @@ const share = <S extends Server>(name: ServerName, wanted: Wanted = {}, start: (
 
 /** Call it at the top of a test file, or in a `describe`. */
 export const shareRedis = (options?: RedisOptions): Shared<RedisServer> =>
-  share("redis", options, () => startRedis(options))
+  share(needOf("redis", options), () => startRedis(options))
 
 export const sharePostgres = (options?: PostgresOptions): Shared<PostgresServer> =>
-  share("postgres", options, () => startPostgres(options))
+  share(needOf("postgres", options), () => startPostgres(options))
+
+/** A PostgreSQL whose databases can have the extension pgvector; it is made in none of them yet. */
+export const sharePgvector = async (options?: PostgresOptions): Promise<Shared<PostgresServer>> => {
+  const lack = (await hasPgvector(options)) ? undefined : "no PostgreSQL that has the extension vector is here"
+  return share({ name: "pgvector", lack }, () => startPostgres(options))
+}
