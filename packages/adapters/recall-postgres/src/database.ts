@@ -9,7 +9,6 @@
 // D5  A transaction that is given up, wherever it is, is over before anyone else has its connection.
 
 import * as PgPool from "@effect/sql-pg/PgPool"
-import * as PgTypes from "@effect/sql-pg/PgTypes"
 import { RecallUnavailable } from "@reverie/memory"
 import { defined, type TenantId } from "@reverie/protocol"
 import * as Cause from "effect/Cause"
@@ -19,25 +18,12 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
-import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import { isSqlError } from "effect/sql/SqlError"
+import { filled, type Nearness, nearnessIn } from "./nearest.ts"
+import { type Ask, command, type Query, text, type Transaction, type Value } from "./statements.ts"
 import { FORMAT, layout } from "./tables.ts"
-
-// Values: what a statement is given, each with its type.
-
-type Value = PgTypes.Parameter
-
-const listOf = (values: ReadonlyArray<unknown> | null, oid: number): Value =>
-  Result.getOrThrowWith(PgTypes.array(values, oid), (error) => error)
-
-export const text = PgTypes.text
-export const number = PgTypes.float8
-export const texts = (values: ReadonlyArray<string | null>): Value => listOf(values, PgTypes.OID.text)
-export const numbers = (values: ReadonlyArray<number> | null): Value => listOf(values, PgTypes.OID.float8)
-export const flags = (values: ReadonlyArray<boolean>): Value => listOf(values, PgTypes.OID.bool)
-export const bytes = (values: ReadonlyArray<Uint8Array>): Value => listOf(values, PgTypes.OID.bytea)
 
 // PgFailure: what PostgreSQL and the network say when they refuse, in a sentence a person can act on.
 
@@ -88,14 +74,9 @@ export interface RecallPostgresOptions {
   readonly deadlineMillis?: number
   /** Only what these tenants said is found and written. Everybody's when not said. */
   readonly tenants?: ReadonlyArray<TenantId>
+  /** False: the extension pgvector is left alone. Where it is, or may be made, it is used when not said. */
+  readonly extension?: boolean
 }
-
-/** Runs a statement. The caller vouches for the shape of the rows. */
-export type Query = <Row>(
-  operation: string,
-  sql: string,
-  values?: ReadonlyArray<Value>
-) => Effect.Effect<ReadonlyArray<Row>, RecallUnavailable>
 
 /** It stands between quotes in statements, as it is. */
 const SCHEMA_NAME = /^[A-Za-z0-9_-]{1,63}$/
@@ -163,15 +144,17 @@ const within = <A>(
 
 // Asks the catalog itself: without the schema a table of the same name may be found elsewhere.
 const IS_THERE = `
-  SELECT EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname = $1 AND c.relname = 'layout') AS there, EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1) AS named`
+  SELECT coalesce(bool_or(c.relname = 'layout'), false) AS there, coalesce(bool_or(c.relname = 'vectors'), false) AS whole,
+    EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1) AS named
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1`
+
+interface There {
+  readonly there: boolean
+  readonly whole: boolean
+  readonly named: boolean
+}
 
 const LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('reverie recall ' || $1, 0))"
-
-// One statement of the client is one command, unless the server takes the text apart.
-const command = (step: string): string => `DO $run$ BEGIN EXECUTE $step$${step}$step$; END $run$`
-
-type Ask = (sql: string, values?: ReadonlyArray<Value>) => Effect.Effect<ReadonlyArray<unknown>, unknown>
 
 interface Standing {
   /** Undefined when no index is there. */
@@ -182,10 +165,12 @@ interface Standing {
 
 const standing = (ask: Ask, schema: string): Effect.Effect<Standing, unknown> =>
   Effect.gen(function* () {
-    const [found] = (yield* ask(IS_THERE, [text(schema)])) as ReadonlyArray<{ there: boolean; named: boolean }>
+    const [found] = (yield* ask(IS_THERE, [text(schema)])) as ReadonlyArray<There>
     if (found?.there !== true) return { format: undefined, isNamed: found?.named === true }
     const [row] = (yield* ask(`SELECT format FROM "${schema}".layout`)) as ReadonlyArray<{ format: number }>
-    return { format: row?.format ?? 0, isNamed: true }
+    const format = row?.format ?? 0
+    // Put back from a dump on a server without the extension, that table is missing: it can not be made with its column.
+    return { format: found.whole ? format : Math.min(format, FORMAT - 1), isNamed: true }
   })
 
 const known = (schema: string, { format }: Standing): Effect.Effect<void, RecallUnavailable> => {
@@ -197,44 +182,61 @@ const known = (schema: string, { format }: Standing): Effect.Effect<void, Recall
 /** So long the end of a transaction that is given up is waited for; then its connection is thrown away. */
 const END_MILLIS = 1_000
 
-/** Makes the tables, where someone else has not done it in between. */
-const make = (pool: Pool, schema: string): Effect.Effect<void, unknown> =>
-  Effect.scoped(
-    Effect.gen(function* () {
-      const connection = yield* pool.reserve
-      const ask: Ask = (sql, values = []) => Effect.map(connection.query(sql, values, false), ({ rows }) => rows)
-      const inside = Effect.gen(function* () {
-        yield* ask(LOCK, [text(schema)])
-        const now = yield* standing(ask, schema)
-        yield* known(schema, now)
-        if (now.format === FORMAT) return
-        if (now.format !== undefined) yield* ask(`DROP SCHEMA "${schema}" CASCADE`)
-        if (now.format !== undefined || !now.isNamed) yield* ask(`CREATE SCHEMA "${schema}"`)
-        yield* ask(command(layout))
-        yield* ask(`INSERT INTO layout (format) VALUES (${FORMAT})`)
+/** On a connection of its own. */
+const transactionOf =
+  (pool: Pool): Transaction =>
+  (inside) =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const connection = yield* pool.reserve
+        const ask: Ask = (sql, values = []) => Effect.map(connection.query(sql, values, false), ({ rows }) => rows)
+        const ended = ask("ROLLBACK").pipe(
+          Effect.interruptible,
+          Effect.timeout(END_MILLIS),
+          Effect.catchCause(() => pool.invalidate(connection)),
+          Effect.asVoid
+        )
+        yield* Effect.onExit(Effect.andThen(Effect.andThen(ask("BEGIN"), inside(ask)), ask("COMMIT")), (exit) =>
+          Exit.isSuccess(exit) ? Effect.void : ended
+        )
       })
-      const ended = ask("ROLLBACK").pipe(
-        Effect.interruptible,
-        Effect.timeout(END_MILLIS),
-        Effect.catchCause(() => pool.invalidate(connection)),
-        Effect.asVoid
-      )
-      yield* Effect.onExit(Effect.andThen(Effect.andThen(ask("BEGIN"), inside), ask("COMMIT")), (exit) =>
-        Exit.isSuccess(exit) ? Effect.void : ended
-      )
+    )
+
+/** Makes the tables, where someone else has not done it in between. */
+const make = (within: Transaction, schema: string): Effect.Effect<void, unknown> =>
+  within((ask) =>
+    Effect.gen(function* () {
+      yield* ask(LOCK, [text(schema)])
+      const now = yield* standing(ask, schema)
+      yield* known(schema, now)
+      if (now.format === FORMAT) return
+      if (now.format !== undefined) yield* ask(`DROP SCHEMA "${schema}" CASCADE`)
+      if (now.format !== undefined || !now.isNamed) yield* ask(`CREATE SCHEMA "${schema}"`)
+      yield* ask(command(layout))
+      yield* ask(`INSERT INTO layout (format) VALUES (${FORMAT})`)
     })
   )
 
+/** The index as it was opened. */
+export interface OpenIndex {
+  readonly query: Query
+  /** Whether nearest entries are found in the database. Opens the schema where that is not done yet. */
+  readonly isNear: Effect.Effect<boolean, RecallUnavailable>
+  /** The next statement opens the schema again: something of it may have changed. */
+  readonly reopen: Effect.Effect<void>
+}
+
 /** The index in a schema, for as long as the scope lasts. */
-export const openIndex = (options: RecallPostgresOptions): Effect.Effect<Query, never, Scope.Scope> =>
+export const openIndex = (options: RecallPostgresOptions): Effect.Effect<OpenIndex, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const { deadlineMillis = DEFAULT_DEADLINE_MILLIS, schema } = options
+    const { deadlineMillis = DEFAULT_DEADLINE_MILLIS, extension = true, schema } = options
     if (!SCHEMA_NAME.test(schema)) throw new Error(`${JSON.stringify(schema)} is no name of a schema for an index`)
     const services = yield* Effect.context()
     const scope = yield* Effect.scope
     const one = yield* Semaphore.make(1)
     let pool: Pool | undefined
     let isReady = false
+    let nearness: Nearness = "process"
     const pooled: Effect.Effect<Pool, unknown> = Effect.suspend(() =>
       pool === undefined
         ? Effect.tap(Effect.provideService(poolOf(options, deadlineMillis), Scope.Scope, scope), (made) =>
@@ -246,28 +248,37 @@ export const openIndex = (options: RecallPostgresOptions): Effect.Effect<Query, 
       (from: Pool): Ask =>
       (sql, values = []) =>
         from.use((connection) => Effect.map(connection.query(sql, values), ({ rows }) => rows))
+    const filling = (from: Pool) =>
+      filled(on(from)).pipe(
+        Effect.andThen(Effect.sync(() => void (nearness = nearness === "filling" ? "database" : nearness))),
+        Effect.catchCause((cause) => Effect.logDebug("vectors are compared in the process for now", cause)),
+        Effect.forkIn(scope)
+      )
     const opened = one.withPermit(
       Effect.gen(function* () {
         const from = yield* pooled
         if (isReady) return from
         const now = yield* standing(on(from), schema)
         yield* known(schema, now)
-        if (now.format !== FORMAT) yield* make(from, schema)
+        if (now.format !== FORMAT) yield* make(transactionOf(from), schema)
+        const before = nearness
+        nearness = extension ? yield* nearnessIn(on(from), transactionOf(from), schema) : "process"
+        if (nearness === "filling" && before !== "filling") yield* filling(from)
         isReady = true
         return from
       })
     )
-    const ask = (sql: string, values: ReadonlyArray<Value>) =>
-      Effect.flatMap(
-        Effect.suspend(() => (isReady ? pooled : opened)),
-        (from) => on(from)(sql, values)
-      )
+    const ready = Effect.suspend(() => (isReady ? pooled : opened))
     const run = (
       sql: string,
       values: ReadonlyArray<Value>,
       again: boolean
     ): Effect.Effect<ReadonlyArray<unknown>, unknown> =>
-      within(services, deadlineMillis, ask(sql, values)).pipe(
+      within(
+        services,
+        deadlineMillis,
+        Effect.flatMap(ready, (from) => on(from)(sql, values))
+      ).pipe(
         Effect.catch((error) => {
           if (!missing.has(codeOf(error) ?? "")) return Effect.fail(error)
           isReady = false
@@ -279,5 +290,9 @@ export const openIndex = (options: RecallPostgresOptions): Effect.Effect<Query, 
         onSuccess: (rows) => rows as ReadonlyArray<Row>,
         onFailure: unavailable(operation)
       })
-    return query
+    const isNear = Effect.mapBoth(within(services, deadlineMillis, ready), {
+      onSuccess: () => nearness === "database",
+      onFailure: unavailable("search")
+    })
+    return { query, isNear, reopen: Effect.sync(() => void (isReady = false)) }
   }).pipe(Effect.provideService(Clock.Clock, realClock))

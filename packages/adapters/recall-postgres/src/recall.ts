@@ -27,19 +27,11 @@ import { Worker } from "node:worker_threads"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import {
-  bytes,
-  flags,
-  number,
-  numbers,
-  openIndex,
-  type Query,
-  type RecallPostgresOptions,
-  text,
-  texts
-} from "./database.ts"
+import { openIndex, type OpenIndex, type RecallPostgresOptions } from "./database.ts"
+import { Matrices, packed } from "./matrices.ts"
+import { factsIn, numbersOf, searching } from "./searching.ts"
+import { bytes, flags, number, numbers, type Query, text, texts } from "./statements.ts"
 import { telling } from "./status.ts"
-import { factsIn, Matrices, numbersOf, packed, searching } from "./searching.ts"
 
 const idText = (id: string): string => JSON.stringify(id)
 
@@ -318,9 +310,9 @@ const searcherOf = ({ url, ...options }: RecallPostgresOptions): Searcher => {
   return new Searcher(() => new Worker(new URL("./search-thread.ts", import.meta.url), { workerData }))
 }
 
-const searchingOnThread = (query: Query, searcher: Searcher, many: number) => {
-  const matrices = new Matrices(query)
-  const once = searching(query, matrices)
+const searchingOnThread = (index: OpenIndex, searcher: Searcher, many: number) => {
+  const matrices = new Matrices(index.query)
+  const once = searching(index, matrices)
   let count = 0
   return (viewer: Address, asked: RecallQuery, isInRounds: boolean): Effect.Effect<Joined, RecallUnavailable> => {
     const here = isInRounds
@@ -350,12 +342,13 @@ export const recallTuned = (
   Layer.effect(
     Recall,
     Effect.gen(function* () {
-      const query = yield* openIndex(options)
+      const index = yield* openIndex(options)
+      const { query } = index
       const searcher = yield* Effect.acquireRelease(
         Effect.sync(() => searcherOf(options)),
         (started) => Effect.promise(() => started.end())
       )
-      const found = searchingOnThread(query, searcher, many)
+      const found = searchingOnThread(index, searcher, many)
       const models = modelling(query)
       return {
         ...keeping(query),

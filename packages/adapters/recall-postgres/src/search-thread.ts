@@ -9,12 +9,13 @@ import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import { openIndex } from "./database.ts"
 import type { Opening } from "./recall.ts"
-import { Matrices, searching } from "./searching.ts"
+import { Matrices } from "./matrices.ts"
+import { searching } from "./searching.ts"
 
 const { url, ...options } = workerData as Opening
 const scope = Effect.runSync(Scope.make())
-const query = Effect.runSync(Scope.provide(openIndex({ ...options, url: Redacted.make(url) }), scope))
-const search = searching(query, new Matrices(query))
+const index = Effect.runSync(Scope.provide(openIndex({ ...options, url: Redacted.make(url) }), scope))
+const search = searching(index, new Matrices(index.query))
 
 const answerTo = (asked: SearchAsked): Effect.Effect<SearchAnswer> => {
   const { id } = asked

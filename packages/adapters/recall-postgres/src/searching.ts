@@ -1,10 +1,8 @@
-// Matrices: the vectors of groups, in memory, to be compared with all at once.
-// Owns how a vector is written, what is kept of them here, and bringing that up to the database.
-// M1  What was written since is read with every question: by the id of the transaction that wrote it, so that one which was
-//     begun before and ended after the last question is not missed.
-// M2  After another start of the server, or another current model, nothing is known.
-// M3  What stays in memory has a bound, for a group and for all. Of a group it is what was written last.
-// M4  An entry that is gone may still be near: who asks for it in the database finds nothing.
+// Searching: from a question to hits.
+// Owns how entries and questions become numbers, and judging what they find. Leaves vectors to matrices.ts and nearest.ts.
+// S1  Words are compared in the database; vectors there too where it has the extension, else in the memory of this process.
+//     Every entry that comes of it is judged again: may the viewer read it, and is it what was asked for.
+// S2  Both ways the nearness that a hit says is reckoned here, from the same bytes.
 
 import {
   type AttachedFact,
@@ -33,7 +31,10 @@ import {
 } from "@reverie/memory"
 import { type Address, AssistantId, defined, TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import { number, numbers, type Query, text } from "./database.ts"
+import type { OpenIndex } from "./database.ts"
+import { type Matrices, nearnessOf } from "./matrices.ts"
+import { MOST_DIMENSIONS } from "./nearest.ts"
+import { number, numbers, text } from "./statements.ts"
 import { WEIGHT_SCALE } from "./tables.ts"
 
 // Words: what of an entry stands in the table `words`, as numbers.
@@ -90,134 +91,7 @@ export const numbersOf = (owner: Address, entry: MemoryEntry, facts: ReadonlyArr
 export const factsIn = (facts: string | null): ReadonlyArray<AttachedFact> =>
   facts === null ? [] : (JSON.parse(facts) as ReadonlyArray<AttachedFact>)
 
-const LARGEST = 127
-/** Vectors of one group. */
-const MOST = 16_384
-/** Of all; the group that was not asked for the longest goes first. */
-const MAX_BYTES = 64 * 1024 * 1024
-
-/** As bytes, each number at most half a hundredth of the largest off. */
-export const packed = (vector: ReadonlyArray<number>): Uint8Array => {
-  const most = vector.reduce((max, value) => Math.max(max, Math.abs(value)), 0)
-  const numbers = Int8Array.from(vector, (value) => (most === 0 ? 0 : Math.round((value / most) * LARGEST)))
-  return new Uint8Array(numbers.buffer)
-}
-
-/** The cosine of the angle between a vector and a packed one; 0 where one of them has no direction. */
-const nearnessOf = (vector: ReadonlyArray<number>, { buffer, byteOffset }: Uint8Array): number => {
-  const row = new Int8Array(buffer, byteOffset, vector.length)
-  let [dot, ofRow, ofVector] = [0, 0, 0]
-  for (let at = 0; at < vector.length; at++) {
-    const [here, there] = [vector[at] ?? 0, row[at] ?? 0]
-    dot += here * there
-    ofRow += there * there
-    ofVector += here * here
-  }
-  return dot / (Math.sqrt(ofRow * ofVector) || 1)
-}
-
-interface Matrix {
-  readonly vectors: Map<number, Uint8Array>
-  /** Every transaction before this one is in it. */
-  seen: number
-}
-
-export interface Near {
-  /** The key of the current model. */
-  readonly model: number
-  readonly nearness: ReadonlyMap<number, number>
-}
-
-interface LoadedRow {
-  readonly grp: number
-  readonly entry: number
-  readonly vector: Uint8Array | null
-}
-
-const LOAD = `SELECT grp, entry, vector
-  FROM load_vectors($1::float8::integer, $2::float8::integer, $3::float8[]::bigint[], $4::float8[]::bigint[], ${MOST})`
-
-const HEADERS = { model: -1, seen: -2, started: -3 } as const
-
-export class Matrices {
-  readonly #query: Query
-  /** By group; the one that was asked for last stands last. */
-  readonly #known = new Map<number, Matrix>()
-  #model = 0
-  #started = 0
-  #bytes = 0
-
-  constructor(query: Query) {
-    this.#query = query
-  }
-
-  /** How near each entry of the groups is to a vector; undefined when no current model is of its length. */
-  near(
-    groups: ReadonlyArray<number>,
-    vector: ReadonlyArray<number>
-  ): Effect.Effect<Near | undefined, RecallUnavailable> {
-    return Effect.flatMap(this.#load(groups, vector.length), (rows) => {
-      const header = (name: keyof typeof HEADERS) => rows.find(({ grp }) => grp === HEADERS[name])?.entry ?? 0
-      const model = header("model")
-      if (model === 0) return Effect.undefined
-      const isMissed = this.#known.size > 0 && model === this.#model && header("started") !== this.#started
-      if (model !== this.#model || isMissed) this.forget()
-      this.#model = model
-      this.#started = header("started")
-      // What came is only what was written since the server had started the time before.
-      if (isMissed) return this.near(groups, vector)
-      this.#keep(groups, rows, header("seen"))
-      const nearness = new Map<number, number>()
-      for (const group of groups) {
-        for (const [entry, row] of this.#known.get(group)?.vectors ?? []) nearness.set(entry, nearnessOf(vector, row))
-      }
-      this.#evict()
-      return Effect.succeed({ model, nearness })
-    })
-  }
-
-  #load(groups: ReadonlyArray<number>, dimensions: number): Effect.Effect<ReadonlyArray<LoadedRow>, RecallUnavailable> {
-    return Effect.suspend(() => {
-      const since = groups.map((group) => this.#known.get(group)?.seen ?? 0)
-      const values = [number(dimensions), number(this.#model), numbers(groups), numbers(since)]
-      return this.#query<LoadedRow>("search", LOAD, values)
-    })
-  }
-
-  #keep(groups: ReadonlyArray<number>, rows: ReadonlyArray<LoadedRow>, seen: number): void {
-    for (const group of groups) {
-      const matrix = this.#known.get(group) ?? { vectors: new Map<number, Uint8Array>(), seen: 0 }
-      this.#known.delete(group)
-      this.#known.set(group, matrix)
-      matrix.seen = Math.max(matrix.seen, seen)
-    }
-    for (const { entry, grp, vector } of rows) {
-      const matrix = this.#known.get(grp)
-      if (matrix === undefined || vector === null) continue
-      this.#bytes += vector.length - (matrix.vectors.get(entry)?.length ?? 0)
-      matrix.vectors.set(entry, vector)
-    }
-  }
-
-  /** Nothing is kept any more; the next question reads everything. */
-  forget(): void {
-    this.#known.clear()
-    this.#bytes = 0
-  }
-
-  /** Also what has grown too large: the next question reads of it what was written last. */
-  #evict(): void {
-    for (const [group, { vectors }] of this.#known) {
-      if (this.#bytes <= MAX_BYTES && vectors.size <= 2 * MOST) continue
-      for (const { length } of vectors.values()) this.#bytes -= length
-      this.#known.delete(group)
-    }
-  }
-}
-
-// Searching: from a question to hits.
-// S1  Words are compared in the database, vectors in the memory of this process. Every entry that comes of it is judged
-//     again: may the viewer read it, and is it what was asked for.
+// Finding: the statements, and what comes of them.
 
 interface FoundRow {
   readonly entry: number
@@ -244,6 +118,10 @@ const FIND_WORDS = `
 const FIND_KEYS = `
   SELECT entry, tenant, assistant, body, facts, score, vector FROM find_keys($1::float8[]::bigint[],
     $2::float8::integer, ${CONDITIONS(3)})`
+
+const NEAR = `
+  SELECT entry, tenant, assistant, body, facts, score, vector FROM near_entries($1::float8[]::bigint[], $2,
+    $3::float8::integer, ${SPARE}, ${CONDITIONS(4)})`
 
 const conditionsOf = (query: RecallQuery, groups: ReadonlyArray<number>) => {
   const wanted = new Set(kindsOf(query))
@@ -283,7 +161,78 @@ const judged = (
   return found
 }
 
-export const searching = (query: Query, matrices: Matrices) => {
+/** What is nearest to a vector. */
+interface Meant {
+  /** The key of the current model. */
+  readonly model: number
+  readonly found: ReadonlyMap<number, FoundEntry>
+  /** Of entries whose vector is not in the row that was found. */
+  readonly nearness: ReadonlyMap<number, number>
+}
+
+/** The direction of a vector, in numbers that the type of the extension holds. */
+const directionOf = (vector: ReadonlyArray<number>): ReadonlyArray<number> => {
+  const most = vector.reduce((max, value) => Math.max(max, Math.abs(value)), 0) || 1
+  return vector.map((value) => (Number.isFinite(value) ? value / most : 0))
+}
+
+type Meaning = (
+  viewer: Address,
+  asked: RecallQuery,
+  groups: ReadonlyArray<number>,
+  vector: ReadonlyArray<number>
+) => Effect.Effect<Meant | undefined, RecallUnavailable>
+
+const inDatabase =
+  ({ query }: OpenIndex): Meaning =>
+  (viewer, asked, groups, vector) =>
+    Effect.map(
+      query<FoundRow>("search", NEAR, [
+        numbers(groups),
+        numbers(directionOf(vector)),
+        number(candidateLimit(asked.limit)),
+        ...conditionsOf(asked, groups)
+      ]),
+      ([header, ...rows]) =>
+        header === undefined
+          ? undefined
+          : { model: header.entry, found: judged(viewer, asked, rows), nearness: new Map<number, number>() }
+    )
+
+const inProcess = ({ query }: OpenIndex, matrices: Matrices): Meaning =>
+  Effect.fnUntraced(function* (viewer, asked, groups, vector) {
+    const near = yield* matrices.near(groups, vector)
+    if (near === undefined) return undefined
+    const limit = candidateLimit(asked.limit)
+    const nearest = [...near.nearness].toSorted(([, a], [, b]) => b - a).map(([entry]) => entry)
+    const some = (keys: ReadonlyArray<number>) =>
+      Effect.map(
+        query<FoundRow>("search", FIND_KEYS, [numbers(keys), number(limit), ...conditionsOf(asked, groups)]),
+        (rows) => judged(viewer, asked, rows)
+      )
+    const first = yield* some(nearest.slice(0, limit + SPARE))
+    const isEnough = first.size >= limit || nearest.length <= limit + SPARE
+    return { ...near, found: isEnough ? first : yield* some(nearest) }
+  })
+
+/** In the database while it can be done there. */
+const meaningIn = (index: OpenIndex, matrices: Matrices): Meaning => {
+  const [there, here] = [inDatabase(index), inProcess(index, matrices)]
+  return Effect.fnUntraced(function* (...asked) {
+    const [, , , vector] = asked
+    if (vector.length > MOST_DIMENSIONS || !(yield* index.isNear)) return yield* here(...asked)
+    matrices.forget()
+    return yield* Effect.catch(there(...asked), (failure) =>
+      // Someone may have dropped the extension since.
+      Effect.andThen(
+        index.reopen,
+        Effect.flatMap(index.isNear, (isNear) => (isNear ? Effect.fail(failure) : here(...asked)))
+      )
+    )
+  })
+}
+
+export const searching = (index: OpenIndex, matrices: Matrices) => {
   const byWords = (viewer: Address, asked: RecallQuery, groups: ReadonlyArray<number>, model: number) => {
     const terms = queryTerms(asked.text).map(({ term }) => termKey(term))
     if (terms.length === 0) return Effect.succeed(new Map<number, FoundEntry>())
@@ -296,36 +245,20 @@ export const searching = (query: Query, matrices: Matrices) => {
       number(model),
       ...conditionsOf(asked, groups)
     ]
-    return Effect.map(query<FoundRow>("search", FIND_WORDS, values), (rows) => judged(viewer, asked, rows))
+    return Effect.map(index.query<FoundRow>("search", FIND_WORDS, values), (rows) => judged(viewer, asked, rows))
   }
-  const byMeaning = Effect.fnUntraced(function* (
-    viewer: Address,
-    asked: RecallQuery,
-    groups: ReadonlyArray<number>,
-    nearness: ReadonlyMap<number, number>
-  ) {
-    const limit = candidateLimit(asked.limit)
-    const nearest = [...nearness].toSorted(([, a], [, b]) => b - a).map(([entry]) => entry)
-    const some = (keys: ReadonlyArray<number>) =>
-      Effect.map(
-        query<FoundRow>("search", FIND_KEYS, [numbers(keys), number(limit), ...conditionsOf(asked, groups)]),
-        (rows) => judged(viewer, asked, rows)
-      )
-    const first = yield* some(nearest.slice(0, limit + SPARE))
-    return first.size >= limit || nearest.length <= limit + SPARE ? first : yield* some(nearest)
-  })
+  const byMeaning = meaningIn(index, matrices)
   const search: Recall["Service"]["search"] = Effect.fnUntraced(function* (viewer, wanted) {
     const { vector = [], ...plain } = wanted
     const groups = groupsOf(viewer, wanted.scope)
     const isMeant = wanted.search !== "fts" && vector.length > 0
-    const near = isMeant ? yield* matrices.near(groups, vector) : undefined
-    const asked: RecallQuery = near === undefined ? plain : wanted
+    const meant = isMeant ? yield* byMeaning(viewer, wanted, groups, vector) : undefined
+    const asked: RecallQuery = meant === undefined ? plain : wanted
     const isByWords = searchKindOf(asked) !== "vector"
-    const lexical = isByWords ? yield* byWords(viewer, asked, groups, near?.model ?? 0) : new Map<number, FoundEntry>()
-    const meant =
-      near === undefined ? new Map<number, FoundEntry>() : yield* byMeaning(viewer, asked, groups, near.nearness)
-    const candidates = [...new Map([...meant, ...lexical])].map(([key, { entry, facts, owner, row }]): Candidate => {
-      const nearness = row.vector === null ? near?.nearness.get(key) : nearnessOf(vector, row.vector)
+    const lexical = isByWords ? yield* byWords(viewer, asked, groups, meant?.model ?? 0) : new Map<number, FoundEntry>()
+    const both = new Map([...(meant?.found ?? []), ...lexical])
+    const candidates = [...both].map(([key, { entry, facts, owner, row }]): Candidate => {
+      const nearness = row.vector === null ? meant?.nearness.get(key) : nearnessOf(vector, row.vector)
       const score = row.score ?? undefined
       return { owner: owner.assistant, entry, facts, ...defined({ lexical: score, vector: nearness }) }
     })

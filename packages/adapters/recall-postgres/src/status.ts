@@ -4,7 +4,7 @@
 import { AssistantId, defined, TenantId } from "@reverie/protocol"
 import type { IndexPosition, Recall, VectorModel } from "@reverie/memory"
 import * as Effect from "effect/Effect"
-import type { Query } from "./database.ts"
+import type { Query } from "./statements.ts"
 import { FORMAT } from "./tables.ts"
 
 const STANDINGS = "SELECT tenant, assistant, no::float8 AS no, digest FROM owners WHERE NOT gone"

@@ -307,12 +307,12 @@ END $$;
 `
 
 /** The conditions of a question on a row of `words`. */
-const fitting = `
+export const fitting = `
   w.at >= since AND w.at <= latest[w.kind + 1] AND w.trust >= least_trust
   AND (entities IS NULL OR w.conditions && entities) AND (tags IS NULL OR w.conditions && tags)
   AND (threads IS NULL OR w.conditions && threads)`
 
-const conditions = `since double precision, latest double precision[], least_trust double precision, entities bigint[],
+export const conditions = `since double precision, latest double precision[], least_trust double precision, entities bigint[],
   tags bigint[], threads bigint[]`
 
 const searching = `

@@ -1,33 +1,43 @@
-import { recallPostgresLayer } from "@reverie/recall-postgres"
+import { Recall } from "@reverie/memory"
 import { recallLaws, recallThreadLaws } from "@reverie/testkit"
 import { atLength } from "@reverie/testkit/length"
 import { prove } from "@reverie/testkit/prove"
-import { sharePostgres } from "@reverie/testkit/shared-servers"
+import { sharePgvector, sharePostgres } from "@reverie/testkit/shared-servers"
+import type { PostgresServer } from "@reverie/testkit/servers"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { recallTuned } from "../src/recall.ts"
 
-const postgres = sharePostgres({ fsync: false })
-
 let schemas = 0
 
-postgres.describe("PostgreSQL", () => {
-  prove("F107 recall laws", recallLaws, () =>
-    Layer.unwrap(
-      Effect.sync(() =>
-        recallPostgresLayer({ url: Redacted.make(postgres.server().url), schema: `laws_recall_${++schemas}` })
-      )
-    )
+/** An index of its own in the database of a server. */
+const indexOf = (server: () => PostgresServer, extension: boolean, tuning: { readonly many?: number } = {}) =>
+  Layer.unwrap(
+    Effect.sync((): Layer.Layer<Recall> => {
+      const url = Redacted.make(server().url)
+      return recallTuned({ url, schema: `laws_recall_${++schemas}`, extension }, tuning)
+    })
   )
-  // What is asked and found crosses to another thread there, and vectors are kept there.
-  const crossing = recallLaws.filter(({ id }) => /^I(?:1|3\.hostile|4|6|7|9)/.test(id))
-  const onThread = atLength(recallThreadLaws, crossing)
+
+// What is asked and found crosses to another thread there, and vectors are kept there.
+const crossing = recallLaws.filter(({ id }) => /^I(?:1|3\.hostile|4|6|7|9)/.test(id))
+const onThread = atLength(recallThreadLaws, crossing)
+
+const postgres = sharePostgres({ fsync: false })
+
+postgres.describe("PostgreSQL without an extension", () => {
+  prove("F107 recall laws", recallLaws, () => indexOf(postgres.server, false))
   prove("F107 recall laws of what is found, searched on a thread", onThread, () =>
-    Layer.unwrap(
-      Effect.sync(() =>
-        recallTuned({ url: Redacted.make(postgres.server().url), schema: `laws_recall_${++schemas}` }, { many: 0 })
-      )
-    )
+    indexOf(postgres.server, false, { many: 0 })
+  )
+})
+
+const pgvector = await sharePgvector({ fsync: false })
+
+pgvector.describe("PostgreSQL with the extension", () => {
+  prove("F107 N2 recall laws", recallLaws, () => indexOf(pgvector.server, true))
+  prove("F107 N2 recall laws of what is found, searched on a thread", onThread, () =>
+    indexOf(pgvector.server, true, { many: 0 })
   )
 })
