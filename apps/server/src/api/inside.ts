@@ -186,6 +186,7 @@ const IndexReport = Schema.Struct({
   memories: Schema.optionalKey(Schema.Int),
   points: Schema.optionalKey(Schema.Int),
   vectors: Schema.optionalKey(Schema.Int),
+  compared: Schema.optionalKey(Schema.Literals(["database", "process"])),
   bytes: Schema.optionalKey(Schema.Int),
   embedder: Schema.optionalKey(VectorModel),
   nextEmbedder: Schema.optionalKey(VectorModel),

@@ -249,9 +249,10 @@ export const openIndex = (options: RecallPostgresOptions): Effect.Effect<OpenInd
       (sql, values = []) =>
         from.use((connection) => Effect.map(connection.query(sql, values), ({ rows }) => rows))
     const filling = (from: Pool) =>
-      filled(on(from)).pipe(
-        Effect.andThen(Effect.sync(() => void (nearness = nearness === "filling" ? "database" : nearness))),
-        Effect.catchCause((cause) => Effect.logDebug("vectors are compared in the process for now", cause)),
+      Effect.exit(filled(on(from))).pipe(
+        Effect.map((exit) => {
+          if (nearness === "filling") nearness = Exit.isSuccess(exit) ? "database" : "process"
+        }),
         Effect.forkIn(scope)
       )
     const opened = one.withPermit(

@@ -123,8 +123,8 @@ const ROWS_A_PIECE = 512
 
 // The trigger does it. What someone else writes meanwhile is left to him.
 const FILL = `
-  UPDATE vectors SET vector = vector WHERE (model, entry, grp) IN (
-    SELECT model, entry, grp FROM vectors WHERE half IS NULL LIMIT ${ROWS_A_PIECE} FOR UPDATE SKIP LOCKED)`
+  UPDATE vectors SET vector = vector WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM vectors WHERE half IS NULL ORDER BY entry LIMIT ${ROWS_A_PIECE} FOR UPDATE SKIP LOCKED))`
 
 const isFilled = (ask: Ask): Effect.Effect<boolean, unknown> =>
   Effect.map(ask(UNFILLED), (rows) => !(rows as ReadonlyArray<{ more: boolean }>)[0]?.more)

@@ -353,7 +353,7 @@ export const recallTuned = (
       return {
         ...keeping(query),
         ...models,
-        ...telling(query, models.vectorModels),
+        ...telling(index, models.vectorModels),
         search: (viewer, asked) => Effect.map(found(viewer, asked, false), ({ hits }) => hits),
         searchInRounds: (viewer, asked) => found(viewer, asked, true)
       }

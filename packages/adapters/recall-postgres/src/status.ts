@@ -4,7 +4,7 @@
 import { AssistantId, defined, TenantId } from "@reverie/protocol"
 import type { IndexPosition, Recall, VectorModel } from "@reverie/memory"
 import * as Effect from "effect/Effect"
-import type { Query } from "./statements.ts"
+import type { OpenIndex } from "./database.ts"
 import { FORMAT } from "./tables.ts"
 
 const STANDINGS = "SELECT tenant, assistant, no::float8 AS no, digest FROM owners WHERE NOT gone"
@@ -32,7 +32,7 @@ interface Both {
 }
 
 export const telling = (
-  query: Query,
+  { isNear, query }: OpenIndex,
   vectorModels: Recall["Service"]["vectorModels"]
 ): Required<Pick<Recall["Service"], "standings" | "status">> => ({
   standings: Effect.map(query<StandingRow>("standings", STANDINGS), (rows) =>
@@ -55,6 +55,7 @@ export const telling = (
       newestFormat: FORMAT,
       memories,
       bytes,
+      compared: (yield* isNear) ? ("database" as const) : ("process" as const),
       ...defined({
         vectors: current === undefined ? undefined : memories - wanting,
         embedder: current,

@@ -39,6 +39,10 @@ export interface IndexStatus {
   readonly points?: number
   /** Memories that have a vector of the current model. */
   readonly vectors?: number
+  /**
+   * Where vectors are compared, of an index in PostgreSQL: in the database all of them, by pgvector; in the process the newest ones.
+   */
+  readonly compared?: "database" | "process"
   /** Size on disk. */
   readonly bytes?: number
   /** The model of the vectors that searches use. */

@@ -34,14 +34,30 @@ const numberText = (count: number, one: string, many = `${one}s`): string =>
 
 const MEGABYTE = 1_048_576
 
+/** Where vectors are compared, in words. */
+const WHERE = { database: "by pgvector", process: "in the process" } as const
+
 /** How an index is, in a sentence without any address or key. */
 export const describeIndex = ({ lag, lagMs = 0, ...told }: IndexReport): string => {
-  const { bytes, embedder, format, kind, memories, newestFormat, points, state, vectors, warnings = [] } = told
+  const {
+    bytes,
+    compared,
+    embedder,
+    format,
+    kind,
+    memories,
+    newestFormat,
+    points,
+    state,
+    vectors,
+    warnings = []
+  } = told
   const parts = [
     ...(kind === undefined ? [] : [`${kind} is ${state ?? "green"}`]),
     ...(memories === undefined ? [] : [numberText(memories, "memory", "memories")]),
     ...(points === undefined ? [] : [numberText(points, "point")]),
     ...(embedder === undefined ? [] : [`${numberText(vectors ?? 0, "vector")} of ${embedder.id}`]),
+    ...(embedder === undefined || compared === undefined ? [] : [`compared ${WHERE[compared]}`]),
     ...(bytes === undefined ? [] : [`${(bytes / MEGABYTE).toFixed(1)} MB`]),
     ...(format === undefined ? [] : [`format ${format}${format === newestFormat ? "" : ` of ${newestFormat}`}`]),
     ...(lag.unread === undefined
