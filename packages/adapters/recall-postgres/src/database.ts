@@ -291,9 +291,13 @@ export const openIndex = (options: RecallPostgresOptions): Effect.Effect<OpenInd
         onSuccess: (rows) => rows as ReadonlyArray<Row>,
         onFailure: unavailable(operation)
       })
-    const isNear = Effect.mapBoth(within(services, deadlineMillis, ready), {
-      onSuccess: () => nearness === "database",
-      onFailure: unavailable("search")
-    })
+    const isNear = Effect.suspend(() =>
+      isReady
+        ? Effect.succeed(nearness === "database")
+        : Effect.mapBoth(within(services, deadlineMillis, ready), {
+            onSuccess: () => nearness === "database",
+            onFailure: unavailable("search")
+          })
+    )
     return { query, isNear, reopen: Effect.sync(() => void (isReady = false)) }
   }).pipe(Effect.provideService(Clock.Clock, realClock))

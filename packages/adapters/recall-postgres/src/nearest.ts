@@ -18,6 +18,9 @@ const EDITION = 1
 /** More numbers than that the type does not hold. */
 export const MOST_DIMENSIONS = 16_000
 
+/** How far a vector is from the one that is asked for: 0 to 2. What has no direction is at a right angle to all. */
+const away = (place: string): string => `coalesce(nullif(each.half OPERATOR(${place}.<=>) asked, 'NaN'), 1)`
+
 /** Where a type or operator of the extension stands is said each time: the schema of the index is the only one searched. */
 const near = (place: string): string => `
 ALTER TABLE vectors ADD COLUMN IF NOT EXISTS half ${place}.halfvec;
@@ -43,29 +46,29 @@ RETURNS SETOF found LANGUAGE plpgsql STABLE AS $$
 DECLARE
   m models%ROWTYPE;
   asked ${place}.halfvec := meant::${place}.halfvec;
-  reading integer := (most + spare) * cardinality(seen);
   chosen bigint[];
-  looked integer;
+  is_more boolean;
 BEGIN
   SELECT * INTO m FROM models WHERE state = 'current' AND dimensions = cardinality(meant);
   IF m.key IS NULL THEN RETURN; END IF;
   RETURN QUERY SELECT m.key::double precision, NULL::text, NULL::text, NULL::text, NULL::text, NULL::double precision, NULL::bytea;
-  -- Who reads an entry in two groups sees it twice. What has no direction is at a right angle to all.
-  SELECT array_agg(b.entry ORDER BY b.away, b.entry DESC), sum(b.n) INTO chosen, looked FROM (
-    SELECT a.entry, min(a.away) AS away, count(*) AS n FROM (
-      SELECT v.entry, coalesce(nullif(v.half OPERATOR(${place}.<=>) asked, 'NaN'), 1) AS away
-      FROM vectors v WHERE v.model = m.key AND v.grp = ANY (seen) ORDER BY away, v.entry DESC LIMIT reading
-    ) AS a GROUP BY a.entry) AS b;
+  -- Who reads an entry in two groups sees it twice.
+  SELECT array_agg(b.entry ORDER BY b.away, b.entry DESC), bool_or(b.is_full) INTO chosen, is_more FROM (
+    SELECT a.entry, min(a.away) AS away, bool_or(a.n >= most + spare) AS is_full FROM (
+      SELECT v.entry, v.away, count(*) OVER (PARTITION BY g.grp) AS n FROM unnest(seen) AS g (grp) CROSS JOIN LATERAL (
+        SELECT each.entry, ${away(place)} AS away FROM vectors each
+        WHERE each.model = m.key AND each.grp = g.grp ORDER BY away, each.entry DESC LIMIT most + spare
+      ) AS v) AS a GROUP BY a.entry) AS b;
   chosen := ARRAY(SELECT f.entry::bigint
     FROM find_keys(chosen, most, since, latest, least_trust, entities, tags, threads) AS f);
-  IF cardinality(chosen) < most AND looked >= reading THEN
+  IF is_more AND cardinality(chosen) < most THEN
     SELECT array_agg(b.entry ORDER BY b.away, b.entry DESC) INTO chosen FROM (
-      SELECT a.entry, min(a.away) AS away FROM (
-        SELECT v.entry, coalesce(nullif(v.half OPERATOR(${place}.<=>) asked, 'NaN'), 1) AS away
-        FROM vectors v JOIN words w ON w.entry = v.entry JOIN owners o ON o.key = w.owner AND NOT o.gone
-        WHERE v.model = m.key AND v.grp = ANY (seen) AND ${fitting}
-        ORDER BY away, v.entry DESC LIMIT most * cardinality(seen)
-      ) AS a GROUP BY a.entry ORDER BY away, a.entry DESC LIMIT most) AS b;
+      SELECT v.entry, min(v.away) AS away FROM unnest(seen) AS g (grp) CROSS JOIN LATERAL (
+        SELECT each.entry, ${away(place)} AS away FROM vectors each
+          JOIN words w ON w.entry = each.entry JOIN owners o ON o.key = w.owner AND NOT o.gone
+        WHERE each.model = m.key AND each.grp = g.grp AND ${fitting}
+        ORDER BY away, each.entry DESC LIMIT most
+      ) AS v GROUP BY v.entry) AS b;
   END IF;
   RETURN QUERY SELECT f.entry, f.tenant, f.assistant, f.body, f.facts, NULL::double precision,
       (SELECT v.vector FROM vectors v WHERE v.model = m.key AND v.entry = f.entry::bigint LIMIT 1)
