@@ -41,6 +41,22 @@ describe("what an index tells of itself", () => {
     assert.match(describeIndex(told), new RegExp(`^${kind} is green, \\d+ memor.*vectors? of .*, nothing is missing$`))
   })
 
+  it("says of one in PostgreSQL where its vectors are compared, once it has some", () => {
+    const lag = { entries: 0, assistants: 0 }
+    const embedder = { id: "north", dimensions: 4 }
+    const sentence = (told: Parameters<typeof describeIndex>[0]) => describeIndex({ vectors: 2, ...told })
+    const end = "nothing is missing"
+    assert.strictEqual(
+      sentence({ lag, embedder, compared: "database" }),
+      `2 vectors of north, compared by pgvector, ${end}`
+    )
+    assert.strictEqual(
+      sentence({ lag, embedder, compared: "process" }),
+      `2 vectors of north, compared in the process, ${end}`
+    )
+    assert.strictEqual(sentence({ lag, compared: "process" }), end)
+  })
+
   it("L an index that was lost lacks everything, and tells since when", async () => {
     const server = await qdrant()
     await using fleet = await openFleet({
