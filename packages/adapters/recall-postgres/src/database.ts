@@ -226,17 +226,24 @@ export interface OpenIndex {
   readonly reopen: Effect.Effect<void>
 }
 
-/** The index in a schema, for as long as the scope lasts. */
-export const openIndex = (options: RecallPostgresOptions): Effect.Effect<OpenIndex, never, Scope.Scope> =>
+const on =
+  (pool: Pool): Ask =>
+  (sql, values = []) =>
+    pool.use((connection) => Effect.map(connection.query(sql, values), ({ rows }) => rows))
+
+/** What is known of the schema since it was opened last. */
+interface Known {
+  isReady: boolean
+  nearness: Nearness
+}
+
+/** Gives the pool once the schema is as this Reverie needs it. */
+const openingOf = (options: RecallPostgresOptions, deadlineMillis: number, now: Known) =>
   Effect.gen(function* () {
-    const { deadlineMillis = DEFAULT_DEADLINE_MILLIS, extension = true, schema } = options
-    if (!SCHEMA_NAME.test(schema)) throw new Error(`${JSON.stringify(schema)} is no name of a schema for an index`)
-    const services = yield* Effect.context()
+    const { extension = true, schema } = options
     const scope = yield* Effect.scope
     const one = yield* Semaphore.make(1)
     let pool: Pool | undefined
-    let isReady = false
-    let nearness: Nearness = "process"
     const pooled: Effect.Effect<Pool, unknown> = Effect.suspend(() =>
       pool === undefined
         ? Effect.tap(Effect.provideService(poolOf(options, deadlineMillis), Scope.Scope, scope), (made) =>
@@ -244,45 +251,48 @@ export const openIndex = (options: RecallPostgresOptions): Effect.Effect<OpenInd
           )
         : Effect.succeed(pool)
     )
-    const on =
-      (from: Pool): Ask =>
-      (sql, values = []) =>
-        from.use((connection) => Effect.map(connection.query(sql, values), ({ rows }) => rows))
     const filling = (from: Pool) =>
       Effect.exit(filled(on(from))).pipe(
         Effect.map((exit) => {
-          if (nearness === "filling") nearness = Exit.isSuccess(exit) ? "database" : "process"
+          if (now.nearness === "filling") now.nearness = Exit.isSuccess(exit) ? "database" : "process"
         }),
         Effect.forkIn(scope)
       )
     const opened = one.withPermit(
       Effect.gen(function* () {
         const from = yield* pooled
-        if (isReady) return from
-        const now = yield* standing(on(from), schema)
-        yield* known(schema, now)
-        if (now.format !== FORMAT) yield* make(transactionOf(from), schema)
-        const before = nearness
-        nearness = extension ? yield* nearnessIn(on(from), transactionOf(from), schema) : "process"
-        if (nearness === "filling" && before !== "filling") yield* filling(from)
-        isReady = true
+        if (now.isReady) return from
+        const found = yield* standing(on(from), schema)
+        yield* known(schema, found)
+        if (found.format !== FORMAT) yield* make(transactionOf(from), schema)
+        const before = now.nearness
+        now.nearness = extension ? yield* nearnessIn(on(from), transactionOf(from), schema) : "process"
+        if (now.nearness === "filling" && before !== "filling") yield* filling(from)
+        now.isReady = true
         return from
       })
     )
-    const ready = Effect.suspend(() => (isReady ? pooled : opened))
+    return Effect.suspend(() => (now.isReady ? pooled : opened))
+  })
+
+/** The index in a schema, for as long as the scope lasts. */
+export const openIndex = (options: RecallPostgresOptions): Effect.Effect<OpenIndex, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { deadlineMillis = DEFAULT_DEADLINE_MILLIS, schema } = options
+    if (!SCHEMA_NAME.test(schema)) throw new Error(`${JSON.stringify(schema)} is no name of a schema for an index`)
+    const services = yield* Effect.context()
+    const now: Known = { isReady: false, nearness: "process" }
+    const ready = yield* openingOf(options, deadlineMillis, now)
+    const ask = (sql: string, values: ReadonlyArray<Value>) => Effect.flatMap(ready, (from) => on(from)(sql, values))
     const run = (
       sql: string,
       values: ReadonlyArray<Value>,
       again: boolean
     ): Effect.Effect<ReadonlyArray<unknown>, unknown> =>
-      within(
-        services,
-        deadlineMillis,
-        Effect.flatMap(ready, (from) => on(from)(sql, values))
-      ).pipe(
+      within(services, deadlineMillis, ask(sql, values)).pipe(
         Effect.catch((error) => {
           if (!missing.has(codeOf(error) ?? "")) return Effect.fail(error)
-          isReady = false
+          now.isReady = false
           return again ? run(sql, values, false) : Effect.fail(error)
         })
       )
@@ -292,12 +302,12 @@ export const openIndex = (options: RecallPostgresOptions): Effect.Effect<OpenInd
         onFailure: unavailable(operation)
       })
     const isNear = Effect.suspend(() =>
-      isReady
-        ? Effect.succeed(nearness === "database")
+      now.isReady
+        ? Effect.succeed(now.nearness === "database")
         : Effect.mapBoth(within(services, deadlineMillis, ready), {
-            onSuccess: () => nearness === "database",
+            onSuccess: () => now.nearness === "database",
             onFailure: unavailable("search")
           })
     )
-    return { query, isNear, reopen: Effect.sync(() => void (isReady = false)) }
+    return { query, isNear, reopen: Effect.sync(() => void (now.isReady = false)) }
   }).pipe(Effect.provideService(Clock.Clock, realClock))

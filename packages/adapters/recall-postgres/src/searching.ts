@@ -222,11 +222,13 @@ const meaningIn = (index: OpenIndex, matrices: Matrices): Meaning => {
     const [, , , vector] = asked
     if (vector.length > MOST_DIMENSIONS || !(yield* index.isNear)) return yield* here(...asked)
     matrices.forget()
-    return yield* Effect.catch(there(...asked), (failure) =>
-      // Someone may have dropped the extension since.
-      Effect.andThen(
-        index.reopen,
-        Effect.flatMap(index.isNear, (isNear) => (isNear ? Effect.fail(failure) : here(...asked)))
+    return yield* there(...asked).pipe(
+      Effect.catch((failure) =>
+        // Someone may have dropped the extension since.
+        Effect.andThen(
+          index.reopen,
+          Effect.flatMap(index.isNear, (isNear) => (isNear ? Effect.fail(failure) : here(...asked)))
+        )
       )
     )
   })

@@ -1,4 +1,4 @@
-import { Recall } from "@reverie/memory"
+import type { Recall } from "@reverie/memory"
 import { recallLaws, recallThreadLaws } from "@reverie/testkit"
 import { atLength } from "@reverie/testkit/length"
 import { prove } from "@reverie/testkit/prove"
