@@ -3,30 +3,9 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { assert, describe, test } from "vitest"
+import { locomo } from "./bench-talk.ts"
 import { assertFailure, temporary } from "./command-line.ts"
 import { said } from "./in-process.ts"
-
-const SAID: ReadonlyArray<readonly [string, string]> = [
-  ["Mara", "My brother Ivo keeps the lighthouse on Skerry Point."],
-  ["Tove", "I sold my old accordion to a neighbour."]
-]
-
-const locomo = [
-  {
-    sample_id: "conv-1",
-    conversation: {
-      speaker_a: "Mara",
-      speaker_b: "Tove",
-      session_1_date_time: "1:56 pm on 8 May, 2023",
-      session_1: SAID.map(([speaker, text], index) => ({ speaker, text, dia_id: `D1:${index + 1}` }))
-    },
-    qa: [
-      { question: "Who keeps the lighthouse?", answer: "Ivo", category: 4, evidence: ["D1:1"] },
-      { question: "What has Tove sold?", answer: "an accordion", category: 4, evidence: ["D1:2"] },
-      { question: "Which ferry does Ivo own?", category: 5, evidence: [], adversarial_answer: "none" }
-    ]
-  }
-]
 
 describe("bench memory with an embedder", () => {
   test("B5 an embedder that does not answer is found out first, and what went by words later is said", async () => {

@@ -6,36 +6,9 @@ import { liveThrough } from "../src/bench/lives.ts"
 import { sampled } from "../src/bench/memory-bench.ts"
 import { plainSearch } from "../src/bench/plain-search.ts"
 import { type Life, readSuite } from "../src/bench/suites.ts"
+import { locomo, SAID } from "./bench-talk.ts"
 import { assertFailure, temporary } from "./command-line.ts"
 import { said } from "./in-process.ts"
-
-const SAID: ReadonlyArray<readonly [string, string]> = [
-  ["Mara", "My brother Ivo keeps the lighthouse on Skerry Point."],
-  ["Tove", "Does he like the quiet there?"],
-  ["Mara", "He does. We rowed out on Sunday with a basket of plums."],
-  ["Tove", "I sold my old accordion to a neighbour."],
-  ["Mara", "You played it so well!"],
-  ["Tove", "The reeds were broken, and I want a cello instead."]
-]
-
-const QUESTIONS = [
-  { question: "Who keeps the lighthouse?", answer: "Ivo", category: 4, evidence: ["D1:1"] },
-  { question: "Which instrument does Tove want?", answer: "a cello", category: 1, evidence: ["D1:4; D1:6"] },
-  { question: "Which ferry does Ivo own?", category: 5, evidence: [], adversarial_answer: "none" }
-]
-
-const locomo = [
-  {
-    sample_id: "conv-1",
-    conversation: {
-      speaker_a: "Mara",
-      speaker_b: "Tove",
-      session_1_date_time: "1:56 pm on 8 May, 2023",
-      session_1: SAID.map(([speaker, text], index) => ({ speaker, text, dia_id: `D1:${index + 1}` }))
-    },
-    qa: QUESTIONS
-  }
-]
 
 const turn = (role: string, content: string, more: object = {}) => ({ role, content, ...more })
 

@@ -53,7 +53,6 @@ export type { BlockRemaking } from "./forgetting/forgotten-blocks.ts"
 export { withoutTicks } from "./forgetting/forgotten-ticks.ts"
 export type { Letter } from "./forgetting/handed-on.ts"
 export type { Ticks } from "./forgetting/meant-ticks.ts"
-export { isUnopenedLife } from "./forgetting/unopened-life.ts"
 export {
   type LeftOfLost,
   leftOfLost,
@@ -98,7 +97,7 @@ export {
   textOf,
   valueOf
 } from "./packing.ts"
-export { canonical, Readable } from "./present.ts"
+export { canonical, isUnopenedLife, Readable } from "./present.ts"
 export {
   type AssistantHead,
   type Bundle,

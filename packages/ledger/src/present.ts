@@ -18,7 +18,7 @@ import {
 } from "./bundle-part.ts"
 import { BundleRefused, type UnreadableRecord } from "./errors.ts"
 import { MAX_PAGE_CHARS } from "./ledger.ts"
-import { isUnopened } from "./sealing/sealed-rows.ts"
+import { isUnopened, unopenedReason } from "./sealing/sealed-rows.ts"
 import { unreadReason } from "./segment.ts"
 
 const ordered = (value: Json): Json => {
@@ -109,6 +109,10 @@ const clashOf = (bundle: Bundle, here: Bundle): string | undefined => {
   const fresh = new Set(newParts(bundle, here))
   return missingOf({ ...bundle, parts: bundle.parts.filter((part) => !fresh.has(part)) }, here)
 }
+
+/** A life whose data keys are not there can only be forgotten whole: what it says is not known. */
+export const isUnopenedLife = ({ head }: Bundle): boolean =>
+  head.kind === "assistant" && typeof head.state === "string" && unopenedReason(head.state) !== undefined
 
 // Readable: pages of rows of which some may be damaged, or written by a newer Reverie.
 // R1  A page is full unless nothing more follows, or its texts come to MAX_PAGE_CHARS: paging on by its last row misses nothing.

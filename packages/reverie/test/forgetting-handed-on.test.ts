@@ -12,6 +12,7 @@ import {
   Fleet,
   type Forgettable
 } from "../src/index.ts"
+import { HandingOn } from "../src/forgetting/handing-on.ts"
 import { scriptedModel } from "../src/testing/index.ts"
 import { aDirectory, filesWith } from "./rig.ts"
 
@@ -189,4 +190,14 @@ it("K8 what someone had a sub-agent do goes with it", async () => {
   assert.isNotEmpty(filesWith(data, "Krummhorn"))
   await fleet.forget({ person: "eve" })
   assert.deepStrictEqual(filesWith(data, "Krummhorn"), [])
+})
+
+it("H1 who shows what was sent to an assistant keeps it from being looked for there no more than who asks again", () => {
+  const handed = new HandingOn()
+  handed.learn([{ id: "ask-1", to: "clerk" }])
+  assert.isTrue(handed.has("clerk"))
+  assert.isFalse(handed.has("desk"))
+  assert.deepStrictEqual([...handed.waiting()], ["clerk"])
+  handed.learn([{ id: "ask-1", to: "clerk" }])
+  assert.deepStrictEqual([...handed.waiting()], [])
 })

@@ -15,6 +15,11 @@ export class HandingOn {
     return new Set(this.#letters.get(assistant))
   }
 
+  /** Whether anything was sent to an assistant; it is looked for there no less. */
+  has(assistant: string): boolean {
+    return this.#letters.has(assistant)
+  }
+
   readonly learn = (letters: ReadonlyArray<Letter>): void => {
     for (const { id, to } of letters) {
       const known = this.#letters.get(to) ?? new Set()

@@ -105,7 +105,7 @@ const shownOf = (there: Bundle, made: Bundle, { findIn, handed }: Search): Reado
   if (findIn === undefined) return []
   const found = findIn(there, made)
   const known = new Set(found.map(({ kind, where }) => `${kind} ${where}`))
-  const sent = handed.to(assistantOf(there)).size === 0 ? [] : goingIn(there, made)
+  const sent = handed.has(assistantOf(there)) ? goingIn(there, made) : []
   return [...found, ...sent.filter(({ kind, where }) => !known.has(`${kind} ${where}`))]
 }
 
